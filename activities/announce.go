@@ -5,12 +5,13 @@ import (
 
 	"go.temporal.io/sdk/interceptor"
 
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/bus"
 )
 
 // Announce is a worker interceptor. Before an activity runs, it publishes the new
 // log entries of its turn: Temporal has recorded them, or it would not have
-// scheduled the activity.
+// scheduled the activity. The activity sees the documents of its thread.
 func Announce(bus bus.Bus) interceptor.WorkerInterceptor { return &announcing{bus: bus} }
 
 type announcing struct {
@@ -29,8 +30,12 @@ type announcingActivity struct {
 
 func (n *announcingActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	if len(in.Args) > 0 {
-		if of, is := in.Args[0].(interface{ Ref() TurnRef }); is && len(of.Ref().Fresh) > 0 {
-			n.bus.PublishLog(of.Ref().TurnID, of.Ref().Fresh)
+		if of, is := in.Args[0].(interface{ Ref() TurnRef }); is {
+			ref := of.Ref()
+			ctx = db.InThread(ctx, ref.ThreadID)
+			if len(ref.Fresh) > 0 {
+				n.bus.PublishLog(ref.TurnID, ref.Fresh)
+			}
 		}
 	}
 	return n.Next.ExecuteActivity(ctx, in)

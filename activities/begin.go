@@ -29,11 +29,15 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 	b := Begun{
 		Parent: t.Parent, Agent: t.Content.Agent, Action: t.Content.Action, WebSearch: t.Content.WebSearch, NoWebSearch: t.Content.NoWebSearch,
 		Settled: t.Status.Settled(), RunID: t.StreamRunID, Unsaved: ref.Unsaved != nil,
-		NoImages: a.CannotSeeImages(t.Content.Attachments),
+		Model: t.Content.Model, NoImages: a.CannotSeeImages(t.Content.Model, t.Content.Attachments), Effort: t.Content.Effort, Rounds: !a.Model.Info().Offline,
 	}
 	agent, _ := a.Agents.Find(b.Agent)
 	b.AgentVersion = agent.Version
+	b.Cancelled = now.Cancelled
 	if b.Unsaved {
+		if b.Cancelled {
+			return b, nil
+		}
 		if a.needsStored(t.Content) {
 			return Begun{}, a.Fail(ctx, ref, "begin", db.ErrUnavailable)
 		}
@@ -47,7 +51,6 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 	if b.Settled {
 		return b, nil
 	}
-	b.Cancelled = now.Cancelled
 	b.Imports = agent.MayCall(tools.ImportDocumentName) && (now.Imports || a.ConcernsImports != nil && a.ConcernsImports(t.Content.Message))
 	if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, b.Parent); err != nil {
 		return Begun{}, a.Fail(ctx, ref, "begin", err)
@@ -72,11 +75,11 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 }
 
 // readStanding reads the turn and what BeginTurn needs of its thread. For an unsaved
-// turn it returns the turn alone.
+// turn it returns the turn and whether it was cancelled.
 func (a *Activities) readStanding(ctx context.Context, ref *TurnRef) (chat.Turn, db.TurnContext, error) {
 	if ref.Unsaved != nil {
-		if t, err := a.LoadOrUnsaved(ctx, ref); err != nil || ref.Unsaved != nil {
-			return t, db.TurnContext{}, err
+		if t, cancelled, err := a.saveOrUnsaved(ctx, ref); err != nil || ref.Unsaved != nil {
+			return t, db.TurnContext{Cancelled: cancelled}, err
 		}
 	}
 	now, err := a.Store.TurnContext(ctx, ref.Owner, ref.TurnID)
@@ -136,7 +139,7 @@ func (a *Activities) MarkRunning(ctx context.Context, ref TurnRef) error {
 
 // MarkInterrupted stores that a turn waits for a person.
 func (a *Activities) MarkInterrupted(ctx context.Context, ref TurnRef) error {
-	err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnInterrupted, ref.Parent)
+	err := a.Store.MarkAsking(ctx, ref.Owner, ref.TurnID, ref.Asks, ref.Parent)
 	return a.Fail(ctx, ref, "mark interrupted", err)
 }
 

@@ -67,11 +67,24 @@ func TestTurnBegunInALostWorkflowTaskIsUndoneWhenAnotherBegins(t *testing.T) {
 	require.Equal(t, chat.TurnCompleted, settled.Status)
 }
 
+// The message is sent again while the database is unavailable, and saved behind the turn
+// that nobody has.
+func TestUnsavedTurnDoesNotFollowATurnBegunInALostWorkflowTask(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.Exchange("one", "1")
+	lost := b.Insert(chat.Content{Message: "again"})
+	must[activities.Begun](b, b.BeginTurn, lost)
+	again := b.unsaved(chat.Content{Message: "again"})
+	again.Others = &activities.OtherTurns{}
+	require.Equal(t, first.TurnID, must[activities.Begun](b, b.BeginTurn, again).Parent)
+}
+
 func TestBeginTurnReturnsTheContentOfTheMessage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ref := b.Insert(chat.Content{Message: "hi", Action: chat.Audit, WebSearch: true})
-	require.Equal(t, activities.Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments, Action: chat.Audit, WebSearch: true, RunID: "run-" + ref.TurnID}, must[activities.Begun](b, b.BeginTurn, ref))
+	require.Equal(t, activities.Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments, Action: chat.Audit, WebSearch: true, Rounds: true, RunID: "run-" + ref.TurnID}, must[activities.Begun](b, b.BeginTurn, ref))
 }
 
 func TestMarkedStatusIsInTheTurnsRow(t *testing.T) {

@@ -176,7 +176,7 @@ var errToolTimeout = errors.New("the tool took too long")
 
 // runTool runs a tool with its timeout, and turns a panic into an error.
 func (a *Activities) runTool(ctx context.Context, t tools.Tool, c tools.Call) (r tools.Result, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, t.Timeout, errToolTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, max(t.Timeout, t.MaxTimeout), errToolTimeout)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
@@ -191,7 +191,7 @@ func (a *Activities) runTool(ctx context.Context, t tools.Tool, c tools.Call) (r
 		if t.SideEffects {
 			why = messages.ToolTimeoutUnknown
 		}
-		failed := tools.Failed(why.With(messages.Params{"timeout": t.Timeout.String()}))
+		failed := tools.Failed(why.With(messages.Params{"timeout": max(t.Timeout, t.MaxTimeout).String()}))
 		failed.Usage = r.Usage
 		return failed, nil
 	}
@@ -265,6 +265,9 @@ func (a *Activities) storeResult(ctx context.Context, r CallRequest, result tool
 			return err
 		}
 		texts = append(texts, db.Text{Key: chat.ShownKey(r.ID), Text: string(ids)})
+		if result.Note != "" {
+			texts = append(texts, db.Text{Key: chat.NoteKey(r.ID), Text: storableResult(result.Note)})
+		}
 	}
 	return a.PutTexts(ctx, r.TurnRef, texts...)
 }

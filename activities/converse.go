@@ -2,6 +2,8 @@ package activities
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,6 +18,13 @@ import (
 // PromptTokens is the approximate size of a conversation's prompt; the oldest messages are
 // dropped first.
 const PromptTokens = 32_000
+
+// How long a turn waits until documents that its message names are processed, as long as for
+// an import, and how often it looks.
+const (
+	TaggedWait = 30 * time.Second
+	TaggedPoll = 500 * time.Millisecond
+)
 
 // Conversation is what a model call reads that continues a conversation.
 type Conversation struct {
@@ -32,9 +41,9 @@ type Conversation struct {
 
 // Converse makes one model call of an agent that continues the conversation: it streams the
 // text and returns the tool calls (StreamPiece). build returns the request and the filter of
-// citations. step names the call in the log.
+// citations; it may change what is offered, and the notice about earlier messages. step names the call in the log.
 func (k *Kit) Converse(parent context.Context, ref TurnRef, stage Stage, step string,
-	build func(ctx context.Context, c Conversation) (llm.Request, *cite.Filter, error)) (Written, error) {
+	build func(ctx context.Context, c *Conversation) (llm.Request, *cite.Filter, error)) (Written, error) {
 	ctx, w := k.Watch(parent, ref.TurnID)
 	defer w.End()
 	c, done, err := k.readConversation(ctx, &ref, stage)
@@ -42,8 +51,9 @@ func (k *Kit) Converse(parent context.Context, ref TurnRef, stage Stage, step st
 		return *done, nil
 	}
 	if err == nil {
-		s := PieceRequest{TurnRef: ref, Stage: stage, Step: step, Offered: c.Offered, Remembered: c.remembered, Before: c.Earlier}
-		if s.Request, s.Filter, err = build(ctx, c); err == nil {
+		s := PieceRequest{TurnRef: ref, Stage: stage, Step: step, Remembered: c.remembered}
+		if s.Request, s.Filter, err = build(ctx, &c); err == nil {
+			s.Offered, s.Before = c.Offered, c.Earlier
 			return k.StreamPiece(parent, ctx, w, s)
 		}
 	}
@@ -67,22 +77,26 @@ func (k *Kit) readConversation(ctx context.Context, ref *TurnRef, stage Stage) (
 		return c, &stored, nil
 	}
 	content := c.Turn.Content
+	var profile chat.Profile
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		if c.Tagged, err = k.ReadTags(gctx, ref.Owner, content.TipTap, content.TaggedDocs, content.TaggedSets); err != nil {
 			return err
 		}
-		c.Asks.Images, err = k.Images(gctx, ref.Owner, content.Attachments)
+		c.Asks.Images, err = k.Images(gctx, ref.Owner, ref.Model, content.Attachments)
 		return err
 	})
 	g.Go(func() (err error) {
 		if ref.Unsaved != nil { // the database is unavailable
 			return nil
 		}
+		if profile, err = k.Store.Profile(gctx, ref.Owner); err != nil {
+			return err
+		}
 		if c.Earlier, err = k.ReadEarlier(gctx, *ref); err != nil {
 			return err
 		}
-		c.Before, err = k.EarlierMessages(gctx, ref.Owner, c.Earlier.Messages, chat.MaxAttachments-len(content.Attachments))
+		c.Before, err = k.EarlierMessages(gctx, ref.Owner, ref.Model, c.Earlier.Messages, chat.MaxAttachments-len(content.Attachments))
 		return err
 	})
 	g.Go(func() (err error) {
@@ -92,8 +106,16 @@ func (k *Kit) readConversation(ctx context.Context, ref *TurnRef, stage Stage) (
 	if err := g.Wait(); err != nil {
 		return c, nil, err
 	}
+	if stage.Round == 0 && slices.ContainsFunc(c.Tagged.Docs, func(d chat.Document) bool { return d.Status == chat.DocProcessing }) {
+		if err := WaitWithin(ctx, TaggedWait, TaggedPoll, "tagged documents"); err != nil {
+			return c, nil, err
+		}
+	}
 	c.Asks.Role = llm.User
-	c.Asks.Text = content.Message + prompt.TaggedNote(c.Tagged.Docs) + k.UnseenImagesNote(content.Attachments)
+	c.Asks.Text = content.Message + prompt.TaggedNote(c.Tagged.Docs) + k.UnseenImagesNote(ref.Model, content.Attachments) + prompt.WishesNote(profile.Instructions)
+	if stage.Last {
+		return c, nil, nil
+	}
 	c.Offered = k.OfferedTools(ctx, ref.Owner, content.Agent, c.Exchange.Truncated, content.NoWebSearch)
 	c.remembered, err = k.RememberedApprovals(ctx, *ref, c.Texts, c.Offered)
 	return c, nil, err

@@ -41,7 +41,7 @@ func (k *Kit) ReadEarlier(ctx context.Context, ref TurnRef) (Earlier, error) {
 	if err != nil {
 		return Earlier{}, err
 	}
-	room := k.historyTokens()
+	room := k.HistoryRoom()
 	if len(recent) < earlierMessages && TokensOf(recent) <= room {
 		return Earlier{Messages: recent}, nil
 	}
@@ -72,7 +72,7 @@ func (k *Kit) ReadEarlier(ctx context.Context, ref TurnRef) (Earlier, error) {
 	out := Earlier{Messages: kept, Summary: last.Text, Notice: chat.NoticeHistoryDropped}
 	next := db.Summary{TurnID: old[len(old)-1].TurnID, At: k.Time()}
 	if !offline {
-		out.Summary, out.Usage, err = k.summarize(ctx, last.Text, old)
+		out.Summary, out.Usage, err = k.summarize(ctx, ref.Model, last.Text, old)
 		if ctx.Err() != nil {
 			return Earlier{}, ctx.Err()
 		}
@@ -87,8 +87,8 @@ func (k *Kit) ReadEarlier(ctx context.Context, ref TurnRef) (Earlier, error) {
 	return out, err
 }
 
-// historyTokens returns the room for earlier messages in a prompt.
-func (k *Kit) historyTokens() int {
+// HistoryRoom returns the room for earlier messages in a prompt, in tokens.
+func (k *Kit) HistoryRoom() int {
 	room := k.HistoryTokens
 	if room == 0 {
 		room = defaultHistoryTokens
@@ -140,12 +140,12 @@ func splitEarlier(messages []chat.Message, tokens int) (old, kept []chat.Message
 }
 
 // summarize summarizes messages and the summary of those before them.
-func (k *Kit) summarize(ctx context.Context, summary string, messages []chat.Message) (string, chat.Usage, error) {
+func (k *Kit) summarize(ctx context.Context, model, summary string, messages []chat.Message) (string, chat.Usage, error) {
 	var used chat.Usage
 	parts := partsToSummarize(messages, k.summaryTokens())
 	for _, part := range parts[max(0, len(parts)-maxSummaryCalls):] {
 		var text strings.Builder
-		r := prompt.History(summary, part)
+		r := prompt.History(summary, part).By(model)
 		r.Retract = text.Reset
 		reply, err := k.Model.Stream(ctx, r, func(delta string) error {
 			text.WriteString(delta)

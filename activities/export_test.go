@@ -28,7 +28,9 @@ var (
 
 func (s Stage) Rounds(texts map[string]string) []Round { return s.rounds(texts) }
 
-func (k *Kit) Save(ctx context.Context, ref *TurnRef) (chat.Turn, error) { return k.save(ctx, ref) }
+func (k *Kit) Save(ctx context.Context, ref *TurnRef) (chat.Turn, bool, error) {
+	return k.save(ctx, ref)
+}
 
 func (a *Activities) RunTool(ctx context.Context, t tools.Tool, c tools.Call) (tools.Result, error) {
 	return a.runTool(ctx, t, c)

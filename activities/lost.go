@@ -24,7 +24,7 @@ const LostAfter = time.Minute
 // request decides.
 func (a *Activities) SettleLost(ctx context.Context, t chat.Turn, stopped chat.CancelReason) (chat.Event, error) {
 	if stopped == "" {
-		cancelled, err := a.Store.Cancelled(ctx, t.Owner, t.ID)
+		cancelled, err := a.Store.Cancelled(ctx, t)
 		if err != nil {
 			return chat.Event{}, err
 		}

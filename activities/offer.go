@@ -35,9 +35,9 @@ func (k *Kit) OfferedTools(ctx context.Context, owner string, agent chat.Agent, 
 	return out
 }
 
-// Images are the pictures of a message, for a model that takes them.
-func (k *Kit) Images(ctx context.Context, owner string, ids []string) (out []llm.Image, err error) {
-	if k.CannotSeeImages(ids) {
+// Images are the pictures of a message, for a model that takes them; model is TurnRef.Model.
+func (k *Kit) Images(ctx context.Context, owner, model string, ids []string) (out []llm.Image, err error) {
+	if k.CannotSeeImages(model, ids) {
 		return nil, nil
 	}
 	for _, id := range ids[:min(len(ids), chat.MaxAttachments)] {
@@ -54,13 +54,13 @@ func (k *Kit) Images(ctx context.Context, owner string, ids []string) (out []llm
 }
 
 // CannotSeeImages reports whether there are pictures that the model cannot see.
-func (k *Kit) CannotSeeImages(ids []string) bool {
-	return len(ids) > 0 && !k.Model.Info().Vision
+func (k *Kit) CannotSeeImages(model string, ids []string) bool {
+	return len(ids) > 0 && !k.Model.Info().Sees(model)
 }
 
 // UnseenImagesNote is the prompt's note about pictures that the model cannot see.
-func (k *Kit) UnseenImagesNote(ids []string) string {
-	if !k.CannotSeeImages(ids) {
+func (k *Kit) UnseenImagesNote(model string, ids []string) string {
+	if !k.CannotSeeImages(model, ids) {
 		return ""
 	}
 	return prompt.UnseenPicturesNote(len(ids))
@@ -68,11 +68,11 @@ func (k *Kit) UnseenImagesNote(ids []string) string {
 
 // EarlierMessages are the branch's earlier messages for the prompt, with the tool
 // calls and results of each answer, and with the newest pictures, at most room.
-func (k *Kit) EarlierMessages(ctx context.Context, owner string, recent []chat.Message, room int) ([]llm.Message, error) {
+func (k *Kit) EarlierMessages(ctx context.Context, owner, model string, recent []chat.Message, room int) ([]llm.Message, error) {
 	seen, bytes := map[int][]llm.Image{}, 0
 	for i := len(recent) - 1; i >= 0 && room > 0 && bytes < maxEarlierPictures; i-- {
 		ids := attachmentsOf(recent[i].Metadata)
-		images, err := k.Images(ctx, owner, ids[:min(len(ids), room)])
+		images, err := k.Images(ctx, owner, model, ids[:min(len(ids), room)])
 		if err != nil {
 			return nil, err
 		}

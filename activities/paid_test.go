@@ -16,12 +16,13 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
 	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/tools/lookup"
 )
 
 func TestEmbeddingsOfAToolsSearchCountInItsResult(t *testing.T) {
 	b := setup(t)
 	b.Model.OnEmbed = activitytest.SameVector
-	search := tools.SearchDocuments(retrieval.New(b.Store, b.Kit.Model), b.Store)
+	search := lookup.SearchDocuments(retrieval.New(b.Store, b.Kit.Model), b.Store)
 	got, err := b.RunTool(context.Background(), tools.Tool{Timeout: time.Minute, Run: search.Run}, tools.Call{Owner: owner, Arguments: []byte(`{"query":"leave in the first year"}`)})
 	require.NoError(t, err)
 	require.Equal(t, llm.EstimateTokens("leave in the first year"), got.Usage.Tokens())

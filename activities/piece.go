@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -44,11 +45,14 @@ type PieceRequest struct {
 
 // pieceResult is the result of a model call, before it is stored.
 type pieceResult struct {
-	text      string
-	citations []chat.Citation
-	calls     []callWithTexts
-	record    Written
-	reasoning string
+	text       string
+	citations  []chat.Citation
+	unverified []string
+	// wrongFigures is how many of them are figures.
+	wrongFigures int
+	calls        []callWithTexts
+	record       Written
+	reasoning    string
 }
 
 // StreamPiece streams a piece: deltas over the bus, and its draft to the store (draftWait
@@ -66,9 +70,11 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 		filter:  s.Filter,
 		fresh:   s.Filter.Copy(),
 		hidden:  k.HideReasoning,
+		stop:    w.stopTurn,
 	}
 	stopDrafts := k.startDrafts(ctx, s.TurnRef, out, func() { abort(db.ErrSettled) })
 	defer stopDrafts() // also when the model's code panics
+	s.Request.Model = s.Model
 	for _, t := range s.Offered {
 		s.Request.Tools = append(s.Request.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 	}
@@ -76,32 +82,34 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 	if LostAttempt(parent) && k.OnRestart != nil && ctx.Err() == nil {
 		k.OnRestart()
 	}
-	reply, err := k.streamWhole(ctx, w, s, out)
+	reply, err := k.streamChecked(ctx, w, s, out)
 	if err == nil {
 		err = w.checkLease()
 	}
-	text, citations := out.close()
+	got := out.close()
 	stopDrafts()
 
-	got := pieceResult{text: text, citations: citations}
 	if len(s.Offered) > 0 {
 		got.calls = readCalls(s, reply.Calls)
 	}
-	if err == nil && strings.TrimSpace(text) == "" {
+	partial := got
+	if err == nil && strings.TrimSpace(got.text) == "" {
 		got.text = ""
 		if len(got.calls) == 0 {
 			err = &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errEmptyAnswer}
 		}
 	}
 	got.record = Written{
-		Chars: utf8.RuneCountInString(got.text), Citations: len(citations), Usage: s.Before.Usage.Add(reply.Usage), History: s.Before.Notice,
+		Chars: utf8.RuneCountInString(got.text), Citations: len(got.citations), Usage: s.Before.Usage.Add(reply.Usage), History: s.Before.Notice,
 		Attempt: attempt - s.Tried, NoImages: reply.NoImages,
 	}
 	if got.reasoning = clean(reply.Reasoning); got.reasoning != "" && !k.HideReasoning {
 		got.record.Thought = max(1, int(out.took.Milliseconds()))
 	}
-	if len(got.calls) == 0 {
-		got.record.Cut = cutNotices[reply.Finish]
+	if len(got.calls) > 0 {
+		got.record.Dropped = reply.Dropped
+	} else {
+		got.record.Cut, got.record.WrongFigures = cutNotices[reply.Finish], got.wrongFigures
 	}
 	for _, c := range got.calls {
 		got.record.Calls = append(got.record.Calls, c.RequestedCall)
@@ -123,12 +131,54 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 	if IsFinal(failed) { // no other attempt writes it
 		timeout = SaveTimeout
 	}
-	k.savePartial(w, s, out, text, citations, timeout)
+	k.savePartial(w, s, out, partial, timeout)
 	if w.Stopped() {
 		got.record.Stopped, got.record.Calls = true, nil
 		return got.record, nil
 	}
 	return Written{}, failed
+}
+
+// Words that ask a model to correct an answer.
+const (
+	correct = "These words of your answer are not in the passages that it cites: %s. Quotations must be word for word. Each figure must stand in a cited passage with the same unit, " +
+		"or be computed from such figures with the formula shown. Write the whole answer again with that corrected, and leave out what you cannot support. Do not say that you correct it."
+	maxCorrected = 20 // quotations and figures that are named
+)
+
+// streamChecked streams an answer. If quotations or figures of it are not found, the model writes
+// it again, once; the better one of both stays.
+func (k *Kit) streamChecked(ctx context.Context, w *Watch, s PieceRequest, out *sink) (llm.Reply, error) {
+	first, err := k.streamWhole(ctx, w, s, out)
+	if err != nil || len(first.Calls) > 0 || first.Finish != llm.FinishStop || k.Model.Info().Offline {
+		return first, err
+	}
+	said, wrong := out.checked()
+	if len(wrong) == 0 {
+		return first, nil
+	}
+	named, err := json.Marshal(wrong[:min(len(wrong), maxCorrected)])
+	if err != nil {
+		return first, err
+	}
+	s.Request.Messages = append(slices.Clone(s.Request.Messages), llm.Message{Role: llm.Assistant, Text: said}, llm.Message{Role: llm.User, Text: fmt.Sprintf(correct, named)})
+	out.retract()
+	second, err := k.streamWhole(ctx, w, s, out)
+	_, left := out.checked()
+	if ctx.Err() != nil || w.checkLease() != nil {
+		return second, err
+	}
+	second.Usage = first.Usage.Add(second.Usage)
+	if err == nil && len(second.Calls) == 0 && out.draft() != "" && len(left) < len(wrong) {
+		return second, nil
+	}
+	if err != nil {
+		k.LogOf(s.TurnRef).Warn("an answer could not be corrected", "step", s.Step, "error", err)
+	}
+	out.retract()
+	out.write(said)
+	first.Usage = second.Usage
+	return first, nil
 }
 
 // cutNotices are the notices of answers that are not complete.
@@ -211,15 +261,14 @@ func (k *Kit) storePieceWithRetries(ctx context.Context, s PieceRequest, out *si
 
 // storePiece writes the piece, its citations and its tool calls in one transaction.
 func (k *Kit) storePiece(ctx context.Context, s PieceRequest, got pieceResult) error {
-	citations, err := json.Marshal(got.citations)
+	texts, err := s.about(got)
 	if err != nil {
 		return err
 	}
-	texts := []db.Text{{Key: chat.TextCitations, Text: string(citations)}}
 	if got.reasoning != "" {
 		texts = append(texts, db.Text{Key: chat.ReasoningKey(s.next()), Text: got.reasoning})
 	}
-	if len(got.calls) > 0 || got.record.Attempt > 1 || got.record.Thought > 0 || got.record.Cut != "" { // overwrites the record of an earlier attempt
+	if len(got.calls) > 0 || got.record.Attempt > 1 || got.record.Thought > 0 || got.record.Cut != "" || got.record.WrongFigures > 0 { // overwrites the record of an earlier attempt
 		record, err := json.Marshal(got.record)
 		if err != nil {
 			return err
@@ -235,27 +284,40 @@ func (k *Kit) storePiece(ctx context.Context, s PieceRequest, got pieceResult) e
 	return k.PutTexts(ctx, s.TurnRef, texts...)
 }
 
-func (k *Kit) storeCitations(ctx context.Context, s PieceRequest, citations []chat.Citation) error {
-	b, err := json.Marshal(citations)
+// about returns what is stored about a piece's text.
+func (s PieceRequest) about(got pieceResult) ([]db.Text, error) {
+	citations, err := json.Marshal(got.citations)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return k.PutTexts(ctx, s.TurnRef, db.Text{Key: chat.TextCitations, Text: string(b)})
+	texts := []db.Text{{Key: chat.TextCitations, Text: string(citations)}}
+	if len(got.unverified) > 0 || got.record.Attempt > 1 { // an earlier attempt may have stored its own
+		unverified, err := json.Marshal(got.unverified)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, db.Text{Key: chat.UnverifiedKey(s.Piece), Text: string(unverified)})
+	}
+	return texts, nil
 }
 
 // savePartial saves the draft and the citations of an answer that was cut short. The
 // work's context has ended, so it uses a context of its own.
-func (k *Kit) savePartial(w *Watch, s PieceRequest, out *sink, text string, citations []chat.Citation, timeout time.Duration) {
-	if text == "" {
+func (k *Kit) savePartial(w *Watch, s PieceRequest, out *sink, got pieceResult, timeout time.Duration) {
+	if got.text == "" {
 		return
 	}
 	ctx, cancel := w.FinalContext(timeout)
 	defer cancel()
 	err := retryUntilStored(ctx, timeout, func(ctx context.Context) error {
-		if err := k.saveDraft(ctx, s.TurnRef, out, text, FinalWriteTimeout); err != nil {
+		if err := k.saveDraft(ctx, s.TurnRef, out, got.text, FinalWriteTimeout); err != nil {
 			return err
 		}
-		return k.storeCitations(ctx, s, citations)
+		texts, err := s.about(got)
+		if err != nil {
+			return err
+		}
+		return k.PutTexts(ctx, s.TurnRef, texts...)
 	})
 	switch {
 	case errors.Is(err, db.ErrSettled): // the turn did not wait for this activity

@@ -22,6 +22,41 @@ type Stage struct {
 	Tried int `json:"tried,omitempty"` // attempts of earlier calls at that piece, none of which wrote a text
 	Round int `json:"round,omitempty"` // number of rounds so far; the turn's texts have them
 	Calls int `json:"calls,omitempty"` // tool calls of the turn so far
+	// Given are the rounds before which the person's further messages came (chat.GivenKey).
+	Given []int `json:"given,omitempty"`
+	// Effort of the turn; empty: quick.
+	Effort chat.Effort `json:"effort,omitempty"`
+	// Last: the call is offered no tools, because a limit is reached. It has to answer.
+	Last bool `json:"last,omitempty"`
+	// Left says what is left before a limit; nil: the model need not know.
+	Left *Left `json:"left,omitempty"`
+}
+
+// Left is what the limits leave to a turn; 0: no limit. Steps are model calls, this one included.
+type Left struct {
+	Steps   int     `json:"steps,omitempty"`
+	Tokens  int     `json:"tokens,omitempty"`
+	CostUSD float64 `json:"cost_usd,omitempty"`
+}
+
+// Guidance is what the system message says about the turn's effort, its plan and its limits; ""
+// for a quick answer within them.
+func (s Stage) Guidance(texts map[string]string) string {
+	g := prompt.Guidance{Effort: s.Effort, Plan: texts[chat.TextPlan], Last: s.Last}
+	if s.Left != nil {
+		g.Steps, g.Tokens, g.CostUSD = s.Left.Steps, s.Left.Tokens, s.Left.CostUSD
+	}
+	return g.Text()
+}
+
+// given are the person's further messages that came before the n-th round.
+func (s Stage) given(texts map[string]string, n int) (messages []string) {
+	for i, round := range s.Given {
+		if round == n {
+			messages = append(messages, texts[chat.GivenKey(i+1)])
+		}
+	}
+	return messages
 }
 
 // next is the number of the round that the model call begins.
@@ -33,7 +68,7 @@ func (s Stage) rounds(texts map[string]string) (rounds []Round) {
 	for n := 1; n <= s.Round; n++ {
 		var said Written
 		_ = json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &said) // our own JSON
-		r := Round{}
+		r := Round{Dropped: said.Dropped}
 		if said.Chars > 0 {
 			r.Piece, piece = piece, piece+1
 		}
@@ -62,8 +97,9 @@ func failedBefore(texts map[string]string, callID string) (failed bool) {
 
 // Round is a message of the model that called tools.
 type Round struct {
-	Piece int             `json:"piece,omitempty"` // of its text; 0: it had none
-	Calls []CompletedCall `json:"calls"`
+	Piece   int             `json:"piece,omitempty"` // of its text; 0: it had none
+	Calls   []CompletedCall `json:"calls"`
+	Dropped int             `json:"dropped,omitempty"` // calls that did not run, because there were too many
 }
 
 // CompletedCall is a tool call with a result.
@@ -113,13 +149,42 @@ func (k *Kit) ToolExchange(ctx context.Context, owner string, texts map[string]s
 		e.Show(hits)
 	}
 	for i, r := range rounds {
+		e.AddGiven(stage.given(texts, i+1)...)
 		piece := ""
 		if r.Piece > 0 {
 			piece = texts[chat.PieceKey(r.Piece)]
 		}
-		e.Add(piece, texts[chat.ReasoningKey(i+1)], calls[i])
+		e.Add(piece, texts[chat.ReasoningKey(i+1)], calls[i], r.Dropped)
 	}
+	e.AddGiven(stage.given(texts, stage.next())...)
 	return e, nil
+}
+
+// maxQuoted bounds the whole documents in which a quotation is looked for, in bytes.
+const maxQuoted = 4 << 20
+
+// DocumentTexts returns a function that reads the texts of the documents that sources or ids
+// name, for cite.Filter.CheckDocuments.
+func (k *Kit) DocumentTexts(ctx context.Context, ref TurnRef, sources []cite.Source, ids ...string) func() []string {
+	for _, s := range sources {
+		if s.DocID != "" {
+			ids = append(ids, s.DocID)
+		}
+	}
+	return func() (texts []string) {
+		room := maxQuoted
+		for _, id := range language.Distinct(ids) {
+			text, err := k.Store.DocumentText(ctx, ref.Owner, id)
+			if err != nil { // it may be deleted
+				k.LogOf(ref).Debug("quotations are not looked for in a document", "document", id, "error", err)
+			}
+			if room -= len(text); room < 0 {
+				break
+			}
+			texts = append(texts, text)
+		}
+		return texts
+	}
 }
 
 // storedCalls are a round's calls with their results.
@@ -129,6 +194,7 @@ func storedCalls(texts map[string]string, r Round) []prompt.Call {
 		c := prompt.Call{
 			ToolCall: llm.ToolCall{ID: made.ID, Name: made.Name, Arguments: argumentsOf(texts, made.ID)},
 			Result:   messages.ToolStopped.Text,
+			Note:     texts[chat.NoteKey(made.ID)],
 			IsError:  made.IsError,
 		}
 		if result, ok := texts[chat.ResultKey(made.ID)]; ok {

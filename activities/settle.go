@@ -112,13 +112,25 @@ func (a *Activities) reportSettled(ctx context.Context, e Ending, end db.Settled
 	a.OnSettled(ctx, e)
 }
 
+// saveFirst writes the row of an unsaved turn. If a cancel came before, that is how the turn
+// ends.
+func (a *Activities) saveFirst(ctx context.Context, e Ending) (Ending, error) {
+	if e.Unsaved == nil {
+		return e, nil
+	}
+	_, cancelled, err := a.save(ctx, &e.TurnRef)
+	if err == nil && cancelled && e.Status != chat.TurnCancelled {
+		e.Status, e.Code, e.Reason, e.DocIDs = chat.TurnCancelled, "", chat.UserCancelled, nil
+	}
+	return e, err
+}
+
 // plainSettlement settles a turn as failed, with only the basic fields of its events, and
 // with its text if that can be read. A turn that was stopped stays cancelled.
 func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settlement, error) {
-	if e.Unsaved != nil {
-		if _, err := a.save(ctx, &e.TurnRef); err != nil {
-			return db.Settlement{}, err
-		}
+	e, err := a.saveFirst(ctx, e)
+	if err != nil {
+		return db.Settlement{}, err
 	}
 	if e.Status == chat.TurnCompleted {
 		e.Status, e.Code = chat.TurnFailed, chat.CodeInternal
@@ -139,7 +151,7 @@ func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settleme
 	s := db.Settlement{
 		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
 		Metadata: map[string]any{"finished_reason": finished, "interrupted": true, "interrupted_reason": reason},
-		Terminal: terminal(e, nil, text, nil), Hidden: e.Hidden, At: a.Time().UTC().Truncate(time.Millisecond),
+		Terminal: terminal(e, nil, text, nil, nil), Hidden: e.Hidden, At: a.Time().UTC().Truncate(time.Millisecond),
 	}
 	addFailure(s.Metadata, s.Terminal)
 	for _, entry := range e.Log {
@@ -151,10 +163,9 @@ func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settleme
 }
 
 func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, error) {
-	if e.Unsaved != nil {
-		if _, err := a.save(ctx, &e.TurnRef); err != nil {
-			return db.Settlement{}, err
-		}
+	e, err := a.saveFirst(ctx, e)
+	if err != nil {
+		return db.Settlement{}, err
 	}
 	t, err := a.Turn(ctx, e.TurnRef)
 	if err != nil {
@@ -188,10 +199,11 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 			a.LogOf(e.TurnRef).Error("stored citations cannot be decoded", "error", err)
 		}
 	}
+	unverified := unverifiedIn(text, texts)
 	ref := transcript.Ref{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID}
 	s := db.Settlement{
 		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
-		Terminal: terminal(e, texts, text, citations),
+		Terminal: terminal(e, texts, text, citations, unverified),
 		Title:    ruledTitle(t.Content.Message, citations),
 		Hidden:   e.Hidden, Approvals: e.Approvals,
 		At: a.Time().UTC().Truncate(time.Millisecond),
@@ -207,6 +219,9 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	}
 	s.Terminal.StreamRunID = t.StreamRunID
 	s.Metadata = metadata(e, t, text, citations, toolResults(s.Events, texts))
+	if len(unverified) > 0 {
+		s.Metadata["unverified"] = unverified
+	}
 	addFailure(s.Metadata, s.Terminal)
 	if e.Status == chat.TurnCompleted {
 		// The latest is last: the documents that were meant, after those that were only cited.
@@ -303,23 +318,38 @@ func (a *Activities) endText(ctx context.Context, e Ending, texts map[string]str
 	return strings.TrimSpace(strings.Join(pieces, "\n\n")), nil
 }
 
-func terminal(e Ending, texts map[string]string, text string, citations []chat.Citation) chat.Event {
+// unverifiedIn returns the words of an answer that were a quotation and are in no source.
+func unverifiedIn(text string, texts map[string]string) (out []string) {
+	rest := text
+	for n := 1; rest != "" && n <= len(texts); n++ {
+		var words []string
+		_ = json.Unmarshal([]byte(texts[chat.UnverifiedKey(n)]), &words) // our own JSON; most pieces have none
+		for _, w := range words {
+			if i := strings.Index(rest, w); i >= 0 { // a partial answer may end before it
+				out, rest = append(out, w), rest[i+len(w):]
+			}
+		}
+	}
+	return out
+}
+
+func terminal(e Ending, texts map[string]string, text string, citations []chat.Citation, unverified []string) chat.Event {
 	out := chat.Event{N: e.Kept + len(e.Log) + 1, TurnID: e.TurnID, ThreadID: e.ThreadID}
 	switch e.Status {
 	case chat.TurnCompleted:
 		out.Type = chat.EventResponse
 		out.Response = &chat.Response{
-			Text: text, Citations: orNone(citations), Action: e.Action,
-			InferenceConfidence: e.Inference, RetrievalConfidence: e.Retrieval, Usage: e.Usage, Finish: chat.FinishOf(e.Log),
+			Text: text, Citations: orNone(citations), Unverified: unverified, Action: e.Action,
+			InferenceConfidence: e.Inference, RetrievalConfidence: e.Retrieval, Model: e.Model, Usage: e.Usage, Finish: chat.FinishOf(e.Log),
 		}
 	case chat.TurnCancelled:
-		out.Type, out.Reason, out.Channel, out.Partial, out.Citations, out.Usage = chat.EventCancelled, e.Reason, e.Channel, text, citations, &e.Usage
+		out.Type, out.Reason, out.Channel, out.Partial, out.Citations, out.Unverified, out.Usage = chat.EventCancelled, e.Reason, e.Channel, text, citations, unverified, &e.Usage
 	default:
-		out.Type, out.Code, out.Partial, out.Citations, out.Usage = chat.EventFailed, e.Code, text, citations, &e.Usage
+		out.Type, out.Code, out.Partial, out.Citations, out.Unverified, out.Usage = chat.EventFailed, e.Code, text, citations, unverified, &e.Usage
 		message, retryable := chat.FailureMessage(e.Code)
 		out.Retryable = retryable
 		if strings.HasPrefix(e.Code, "model_") {
-			if out.Hint = texts[chat.TextOperatorHint]; out.Hint != "" {
+			if texts[chat.TextOperatorHint] != "" {
 				message = messages.ModelNotAvailable
 			} else if hint := texts[chat.TextFailureHint]; hint != "" {
 				message = message.Then(messages.Read(hint))
@@ -345,6 +375,9 @@ func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation, res
 	}
 	if len(results) > 0 {
 		m[chat.MetaToolResults] = results
+	}
+	if e.Model != "" {
+		m["model"] = e.Model
 	}
 	if e.Usage.Searches > 0 {
 		m["web_searches"] = e.Usage.Searches

@@ -43,6 +43,18 @@ func (b *bundle) answered(message string) (ref activities.TurnRef, doc string) {
 	return ref, doc
 }
 
+// Rule N21.
+func TestUnverifiedWordsOfAllPiecesAreInTheAnswerAndItsMetadata(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ref := b.Say("Is it so?")
+	b.Put(ref, chat.PieceKey(1), "It is said to be so.")
+	b.PutJSON(ref, chat.UnverifiedKey(1), []string{"said to be so", "of an attempt that was lost"})
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: activitytest.Written1})
+	require.Equal(t, []string{"said to be so"}, b.terminal(ref).Response.Unverified)
+	require.Equal(t, []any{"said to be so"}, b.history()[1].Metadata["unverified"])
+}
+
 // Rule N11.
 func TestCompletedTurnIsOneUserAndOneAssistantMessage(t *testing.T) {
 	t.Parallel()
@@ -190,7 +202,7 @@ func TestFailureThatOnlyAnOperatorCanRemoveNamesNoSetting(t *testing.T) {
 	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected, Log: activitytest.Written1[:1]})
 	got := b.terminal(ref)
 	require.Equal(t, messages.ModelNotAvailable.Text, got.Message)
-	require.Equal(t, "Check LLM_API_KEY.", got.Hint)
+	require.NotContains(t, got.Message, "LLM_API_KEY")
 }
 
 // Rule N12.

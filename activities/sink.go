@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/internal/bus"
@@ -34,11 +33,13 @@ type sink struct {
 	publish func(bus.Delta)
 	at      bus.Delta   // turn, piece, attempt, and the offset so far
 	saved   atomic.Bool // the row of an unsaved turn was written
+	stop    func()      // ends the work: the turn was cancelled
 
 	mu      sync.Mutex
 	fresh   *cite.Filter // a copy of filter that has read nothing
 	filter  *cite.Filter
 	text    strings.Builder
+	said    strings.Builder // by the model, before the filter
 	pending strings.Builder
 	flushed time.Time // zero before the first delta
 	timer   *time.Timer
@@ -80,6 +81,7 @@ func (s *sink) retract() {
 	s.silent = s.silent || s.at.Offset > 0
 	s.filter = s.fresh.Copy()
 	s.text.Reset()
+	s.said.Reset()
 	s.pending.Reset()
 }
 
@@ -90,6 +92,7 @@ func (s *sink) write(delta string) {
 	if s.closed {
 		return
 	}
+	s.said.WriteString(delta)
 	s.appendText(s.filter.Write(delta))
 	wait := deltaInterval - time.Since(s.flushed)
 	switch {
@@ -136,14 +139,29 @@ func (s *sink) flush() {
 }
 
 // close ends the piece. It publishes the text that the filter still held back.
-func (s *sink) close() (text string, citations []chat.Citation) {
+func (s *sink) close() pieceResult {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 	tail, citations := s.filter.Close()
 	s.appendText(tail)
 	s.flush()
-	return s.text.String(), citations
+	return pieceResult{text: s.text.String(), citations: citations, unverified: s.filter.Unverified(), wrongFigures: s.filter.WrongFigures()}
+}
+
+// checked returns what the model has written so far, and the words of it that would be unverified
+// if the piece ended there. It returns none if the answer is not to be corrected.
+func (s *sink) checked() (said string, unverified []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	said = s.said.String()
+	f := s.fresh.Copy()
+	f.Write(said)
+	f.Close()
+	if !f.ChecksFigures() {
+		return said, nil
+	}
+	return said, f.Unverified()
 }
 
 func (s *sink) draft() string {
@@ -181,6 +199,8 @@ func (k *Kit) startDrafts(ctx context.Context, ref TurnRef, s *sink, settled fun
 			case errors.Is(err, db.ErrSettled):
 				settled()
 				return
+			case errors.Is(err, errCancelled): // StreamPiece saves the text
+				return
 			case ctx.Err() == nil && !warned:
 				k.LogOf(ref).Warn("saving a draft failed; the text stays in memory", "error", err)
 				warned = true
@@ -211,14 +231,23 @@ func (k *Kit) saveDraft(ctx context.Context, ref TurnRef, s *sink, text string, 
 	return k.Store.SaveDraft(ctx, ref.Owner, db.Draft{TurnID: ref.TurnID, Piece: s.at.Piece, Attempt: s.at.Attempt, Text: text})
 }
 
-// ensureTurnRow writes the row of an unsaved turn, before anything that refers to it.
+// ensureTurnRow writes the row of an unsaved turn, before anything that refers to it. If a
+// cancel came first, it stops the piece and returns errCancelled, once.
 func (k *Kit) ensureTurnRow(ctx context.Context, ref TurnRef, s *sink) error {
 	if ref.Unsaved == nil || s.saved.Load() {
 		return nil
 	}
-	_, err := k.save(ctx, &ref)
-	if err == nil {
-		s.saved.Store(true)
+	_, cancelled, err := k.save(ctx, &ref)
+	if err != nil {
+		return err
 	}
-	return err
+	s.saved.Store(true)
+	if cancelled {
+		s.stop()
+		return errCancelled
+	}
+	return nil
 }
+
+// errCancelled: a cancel came before the turn had a row.
+var errCancelled = errors.New("the turn was cancelled before it was saved")

@@ -20,6 +20,8 @@ type TurnRef struct {
 	Parent string `json:"parent,omitempty"`
 	// RunID is the client's name for the run (stream_run_id), for the log.
 	RunID string `json:"run,omitempty"`
+	// Model is the one that the person has chosen (chat.Content). BeginTurn finds it.
+	Model string `json:"model,omitempty"`
 	// RequestID is that of the HTTP request that submitted the turn, for the log. The
 	// client knows it, too.
 	RequestID string `json:"request,omitempty"`
@@ -38,6 +40,8 @@ type TurnRef struct {
 	// Step names the step of an agent that runs the activity, for what it reports
 	// (Kit.RecordProgress).
 	Step string `json:"step,omitempty"`
+	// Asks is the type of the question that the turn waits with, for MarkInterrupted only.
+	Asks chat.InterruptType `json:"asks,omitempty"`
 	// Others are the thread's other turns, for BeginTurn only.
 	Others *OtherTurns `json:"others,omitempty"`
 }
@@ -80,11 +84,16 @@ type Begun struct {
 	Approved    []string `json:"approved,omitempty"`  // tools that need no approval on this branch
 	NoImages    bool     `json:"no_images,omitempty"` // the message has pictures that the model cannot see
 	RunID       string   `json:"run,omitempty"`
+	Model       string   `json:"model,omitempty"` // that the person has chosen
 	// AgentVersion is the version of the agent that the turn began with.
 	AgentVersion int `json:"agent_version,omitempty"`
 	// Imports: the message may ask for imports, or imports of the conversation are open or
 	// their end is to be announced (PlanImports).
 	Imports bool `json:"imports,omitempty"`
+	// Effort is the one that the message asks for; empty: that of the settings.
+	Effort chat.Effort `json:"effort,omitempty"`
+	// Rounds: a model answers, so the turn can read further messages between its rounds.
+	Rounds bool `json:"rounds,omitempty"`
 	// Unsaved: the database is unavailable, and the agent can begin without. The turn's
 	// row, its parent and the earlier messages are still unknown.
 	Unsaved bool `json:"unsaved,omitempty"`
@@ -122,13 +131,24 @@ type Written struct {
 	Stopped   bool            `json:"stopped,omitempty"`
 	Usage     chat.Usage      `json:"usage"`
 	Calls     []RequestedCall `json:"calls,omitempty"`
+	Dropped   int             `json:"dropped,omitempty"`   // calls beyond llm.MaxCalls, which do not run
 	Attempt   int             `json:"attempt,omitempty"`   // the attempt that wrote it
 	NoImages  bool            `json:"no_images,omitempty"` // the model takes no pictures; it answers from the text alone
 	// Thought is how long the model has thought, in milliseconds; 0: not, or nobody is to see
 	// it. The text is stored (chat.ReasoningKey).
 	Thought int    `json:"thought_ms,omitempty"`
-	Cut     string `json:"cut,omitempty"`     // code of the notice that the answer is not complete
-	History string `json:"history,omitempty"` // code of the notice about the conversation's older part
+	Cut     string `json:"cut,omitempty"` // code of the notice that the answer is not complete
+	// WrongFigures is how many figures of an answer no cited passage has.
+	WrongFigures int    `json:"wrong_figures,omitempty"`
+	History      string `json:"history,omitempty"` // code of the notice about the conversation's older part
+}
+
+// GivenRequest asks TakeGiven for messages that the person wrote while the turn worked. First is
+// the number of the first one in the turn.
+type GivenRequest struct {
+	TurnRef
+	TurnIDs []string `json:"turns"`
+	First   int      `json:"first"`
 }
 
 // CallRequest asks CallTool to make a tool call.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
@@ -102,7 +103,7 @@ func TestUnsavedMessageIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.T) {
 	ref := b.unsaved(chat.Content{Message: "two", Agent: chat.AgentAssistant})
 	b.Store.Unavailable.Store(true)
 	begun := must[activities.Begun](b, b.BeginTurn, ref)
-	require.Equal(t, activities.Begun{Agent: chat.AgentAssistant, RunID: ref.RunID, Unsaved: true}, begun)
+	require.Equal(t, activities.Begun{Agent: chat.AgentAssistant, RunID: ref.RunID, Rounds: true, Unsaved: true}, begun)
 
 	b.Store.Unavailable.Store(false)
 	require.NoError(t, b.saveTurn(ref))
@@ -118,8 +119,101 @@ func TestUnsavedMessageIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.T) {
 }
 
 func (b *bundle) saveTurn(ref activities.TurnRef) error {
-	_, err := b.Save(context.Background(), &ref)
+	_, _, err := b.Save(context.Background(), &ref)
 	return err
+}
+
+// cancel stores a cancel that found no turn: its submit came later, or the turn was not saved.
+func (b *bundle) cancel(ref activities.TurnRef) {
+	b.T.Helper()
+	require.NoError(b.T, b.Store.Cancel(context.Background(), owner, db.CancelRef{ThreadID: b.Thread, ClientTurnID: ref.Unsaved.ClientTurnID}, chat.UserCancelled))
+}
+
+func TestCancelThatCameBeforeAnUnsavedTurnIsFoundWhenItBegins(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault  func(*bundle) // nil: the database can save it
+		agent  chat.Agent
+		missed bool // nobody can know of it yet
+	}{
+		"saved":                              {nil, chat.AgentAssistant, false},
+		"full disk":                          {func(b *bundle) { b.Store.Full.Store(true) }, chat.AgentAssistant, false},
+		"full disk, it needs stored data":    {func(b *bundle) { b.Store.Full.Store(true) }, chat.AgentDocuments, false},
+		"the database cannot be read either": {func(b *bundle) { b.Store.Unavailable.Store(true) }, chat.AgentAssistant, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			ref := b.unsaved(chat.Content{Message: "Hello", Agent: tc.agent})
+			b.cancel(ref)
+			if tc.fault != nil {
+				tc.fault(b)
+			}
+			begun := must[activities.Begun](b, b.BeginTurn, ref)
+			require.Equal(t, tc.fault != nil, begun.Unsaved)
+			require.Equal(t, !tc.missed, begun.Cancelled)
+		})
+	}
+}
+
+// A cancel that no earlier step could read stops the turn in the step that saves its row.
+func TestCancelOfAnUnsavedTurnStopsTheStepThatSavesIt(t *testing.T) {
+	ask := func(b *bundle) activitytest.Step {
+		return activitytest.Step{TurnRef: b.unsaved(chat.Content{Message: "Hello", Agent: chat.AgentAssistant}), Stage: b.Ask("before").Stage}
+	}
+	t.Run("before the model call", func(t *testing.T) {
+		b := setup(t)
+		r := ask(b)
+		b.cancel(r.TurnRef)
+		_, err := b.tryThink(r)
+		app := activitytest.AppError(t, err)
+		require.Equal(t, activities.ErrTypeStopped, app.Type())
+		require.True(t, app.NonRetryable())
+		require.Zero(t, b.Model.Calls())
+	})
+	t.Run("with a draft", func(t *testing.T) {
+		b := setup(t)
+		r := ask(b)
+		b.cancel(r.TurnRef)
+		b.Store.Unavailable.Store(true)
+		b.Model.OnStream = func(ctx context.Context, emit func(string) error) error {
+			_ = emit("One")
+			b.Store.Unavailable.Store(false)
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		require.True(t, b.think(r).Stopped)
+		require.Equal(t, "One", b.Draft(r.TurnRef))
+	})
+	t.Run("with the answer", func(t *testing.T) {
+		b := setup(t)
+		r := ask(b)
+		b.cancel(r.TurnRef)
+		b.Store.Unavailable.Store(true)
+		b.Model.OnStream = func(_ context.Context, emit func(string) error) error {
+			_ = emit("One")
+			b.Store.Unavailable.Store(false)
+			return nil
+		}
+		require.True(t, b.think(r).Stopped)
+		require.Equal(t, "One", b.Draft(r.TurnRef))
+	})
+	for name, end := range map[string]activities.Ending{
+		"with its answer as the end":  {Status: chat.TurnCompleted, Log: activitytest.Written1[:1]},
+		"with its failure as the end": {Status: chat.TurnFailed, Code: chat.CodeModelUnavailable, Log: activitytest.Written1[:1]},
+	} {
+		for attempt, tries := range map[string]int{"": 0, ", plainly": activities.MaxSettleTries} {
+			t.Run(name+attempt, func(t *testing.T) {
+				b := setup(t)
+				end.TurnRef = b.unsaved(chat.Content{Message: "Hello", Agent: chat.AgentAssistant})
+				b.cancel(end.TurnRef)
+				b.Info.Attempt = int32(tries + 1)
+				b.Env.SetHeartbeatDetails(activities.Handover{Since: time.Now(), Tries: tries, Attempt: int32(tries)})
+				require.Equal(t, chat.EventCancelled, b.End(end).Type)
+				stored := b.terminal(end.TurnRef)
+				require.Equal(t, chat.UserCancelled, stored.Reason)
+				require.Empty(t, stored.Code)
+			})
+		}
+	}
 }
 
 func TestUnsavedTurnThatNeedsStoredDataWaitsForTheDatabase(t *testing.T) {

@@ -12,50 +12,67 @@ import (
 // How long an unsaved turn tries to write its row before it goes on without it.
 const saveFirstTimeout = 500 * time.Millisecond
 
-// loadOrUnsaved reads the turn. It writes the row of an unsaved turn; if the database
+// A stop of a turn that has no row can be a cancel row only: the workflow was not asked,
+// or did not have the turn yet. So everything that saves the turn looks for it.
+
+// LoadOrUnsaved reads the turn. It writes the row of an unsaved turn; if the database
 // is still unavailable, it returns the turn as submitted, and ref stays unsaved.
+// ErrTypeStopped when an unsaved turn was cancelled.
 func (k *Kit) LoadOrUnsaved(ctx context.Context, ref *TurnRef) (chat.Turn, error) {
 	if ref.Unsaved == nil {
 		return k.Turn(ctx, *ref)
 	}
-	quick, cancel := context.WithTimeout(ctx, saveFirstTimeout)
-	defer cancel()
-	t, err := k.save(quick, ref)
-	if err != nil && (db.Unavailable(err) || quick.Err() != nil) && ctx.Err() == nil {
-		return ref.unsaved(), nil
+	t, cancelled, err := k.saveOrUnsaved(ctx, ref)
+	if err == nil && cancelled {
+		err = stoppedError("load")
 	}
 	return t, err
 }
 
+// saveOrUnsaved is LoadOrUnsaved for an unsaved turn, and tells whether the turn was
+// cancelled, as far as the database answers.
+func (k *Kit) saveOrUnsaved(ctx context.Context, ref *TurnRef) (_ chat.Turn, cancelled bool, _ error) {
+	quick, cancel := context.WithTimeout(ctx, saveFirstTimeout)
+	defer cancel()
+	t, cancelled, err := k.save(quick, ref)
+	if err != nil && (db.Unavailable(err) || quick.Err() != nil) && ctx.Err() == nil {
+		t = ref.unsaved()
+		cancelled, err = k.Store.Cancelled(quick, t) // a full disk can be read
+		return t, err == nil && cancelled, nil
+	}
+	return t, cancelled, err
+}
+
 // save writes the row of an unsaved turn and gives the turn its place in the tree;
-// ref is then no longer unsaved. It is idempotent.
-func (k *Kit) save(ctx context.Context, ref *TurnRef) (chat.Turn, error) {
+// ref is then no longer unsaved. It is idempotent. cancelled tells whether the turn was
+// cancelled before.
+func (k *Kit) save(ctx context.Context, ref *TurnRef) (_ chat.Turn, cancelled bool, _ error) {
 	t := ref.unsaved()
-	row, err := k.Store.SaveTurn(ctx, t)
+	row, cancelled, err := k.Store.SaveTurn(ctx, t)
 	if err == nil && row.ID != t.ID || errors.Is(err, db.ErrTurnConflict) {
 		// The client_turn_id belongs to an older turn, which the thread no longer had
 		// in memory. This turn was accepted, so it is saved under its own id.
 		t.ClientTurnID = t.ID
-		row, err = k.Store.SaveTurn(ctx, t)
+		row, cancelled, err = k.Store.SaveTurn(ctx, t)
 	}
 	if err != nil {
-		return t, err
+		return t, false, err
 	}
 	if row.Parent == "" {
 		parent, err := k.parent(ctx, row, ref.Parent)
 		if err != nil {
-			return t, err
+			return t, false, err
 		}
 		if err := k.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, parent); err != nil {
-			return t, err
+			return t, false, err
 		}
 		k.Bus.ThreadChanged(ref.ThreadID, ref.TurnID)
 		if row, err = k.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil { // the store replaces a parent that was rolled back with its own parent
-			return t, err
+			return t, false, err
 		}
 	}
 	ref.Parent, ref.Unsaved = row.Parent, nil
-	return row, nil
+	return row, cancelled, nil
 }
 
 // unsaved is the turn as it was submitted.

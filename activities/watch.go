@@ -139,8 +139,7 @@ func (w *Watch) waitForStops(quit <-chan struct{}, stops <-chan struct{}) {
 			return
 		case _, ok := <-stops:
 			if ok { // a closed channel means that the subscription ended
-				w.turnStopped.Store(true)
-				w.cancel(errStopAnnounced)
+				w.stopTurn()
 			}
 			stops = nil
 		case <-workerStops:
@@ -149,6 +148,12 @@ func (w *Watch) waitForStops(quit <-chan struct{}, stops <-chan struct{}) {
 			w.cancel(errWorkerStopping)
 		}
 	}
+}
+
+// stopTurn ends the work because its turn was cancelled.
+func (w *Watch) stopTurn() {
+	w.turnStopped.Store(true)
+	w.cancel(errStopAnnounced)
 }
 
 // sendHeartbeats sends heartbeats until ctx ends. They go on after the work's

@@ -264,6 +264,22 @@ func TestAttemptOnAMachineThatWasPausedAsksTheServerBeforeItGoesOn(t *testing.T)
 	}
 }
 
+func TestModelIsNotCalledAfterAPauseThatLostTheAttempt(t *testing.T) {
+	b := setup(t)
+	var c pausedClock
+	b.Clock = c.read
+	b.Info.Heartbeat, b.Info.Attempt = longTimeout, 2
+	b.answerHeartbeats(serviceerror.NewNotFound("activity not found"))
+	r := b.Ask("How many?")
+	b.OnRestart = func() { c.jump.Store(int64(5 * time.Minute)) } // right before the call
+	b.Model.OnStream = func(context.Context, func(string) error) error {
+		t.Error("the model was called")
+		return nil
+	}
+	_, err := b.tryThink(r)
+	require.Equal(t, activities.ErrTypeInterrupted, activitytest.AppError(t, err).Type())
+}
+
 // A server that does not answer must not make the worker's clock decide.
 func TestSideEffectOnAPausedMachineDoesNotHappen(t *testing.T) {
 	for _, skew := range []time.Duration{-time.Minute, 0, 5 * time.Minute} {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/activities/repair"
+	"github.com/palaver-chat/palaver/api/credential"
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/api/identity"
@@ -27,11 +28,13 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/audit"
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/imports/connections"
+	"github.com/palaver-chat/palaver/internal/build"
 	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/guard"
 	"github.com/palaver-chat/palaver/internal/memlimit"
@@ -53,11 +56,15 @@ const (
 // FeatureSharedLinks names the feature that lets people share conversations by links.
 const FeatureSharedLinks = "shared_links"
 
+// FeatureChatAttachments says that what is attached to a message belongs to its conversation, not to the library.
+const FeatureChatAttachments = "chat_attachments"
+
 // Config is how the API is set up.
 type Config struct {
 	StreamMode     string // for requests without stream_mode; default StreamEvents
 	Identity       identity.Config
-	SignIn         SignIn // how the page lets people sign in
+	SignIn         SignIn // how the page lets people sign in at Supabase
+	OIDC           OIDC   // the same at an OpenID Connect provider
 	Limits         limits.Config
 	MaxUploadBytes int64            // default 50 MB
 	UploadMemory   int64            // bytes that storing uploads may take at once; 0: no limit
@@ -68,9 +75,20 @@ type Config struct {
 	ClockOffset    time.Duration    // added to the clock for new ids and creation times; for tests
 	AnswerTimeout  time.Duration    // default AnswerTimeout; shorter in tests
 	BodyTimeout    time.Duration    // default request.BodyTimeout; shorter in tests
+	WriteTimeout   time.Duration    // default request.WriteTimeout; shorter in tests
 }
 
-// SignIn is how the page lets people sign in.
+// OIDC is how the page lets people sign in at an OpenID Connect provider.
+type OIDC struct {
+	Issuer     string // one of Config.Identity.Issuers; empty: the page offers no such sign-in
+	ClientID   string
+	Scopes     string // separated by blanks
+	Audience   string // of the access tokens that the page sends; empty: it sends id tokens
+	NameClaim  string
+	EmailClaim string
+}
+
+// SignIn is how the page lets people sign in at Supabase.
 type SignIn struct {
 	URL       string   // of the Supabase project; empty: the page offers no sign-in
 	Key       string   // its publishable key
@@ -96,16 +114,18 @@ type Deps struct {
 	// Ready holds further readiness checks by name (temporal…).
 	Ready map[string]func(context.Context) error
 	// Optional returns the state of optional parts by name (mcp:files…): "ok",
-	// "starting" or "down". /readyz shows it and stays ready.
+	// "starting", "sign_in" or "down". /readyz shows it and stays ready.
 	Optional func() map[string]string
 	// Stop is closed when the server shuts down; it ends open streams.
 	Stop <-chan struct{}
-	// Accounts are the Google accounts that people connect; nil: accounts cannot be connected.
+	// Accounts are the accounts that people connect; nil: accounts cannot be connected.
 	Accounts *connections.Accounts
 	// Users deletes users; nil: callers cannot delete all their data with one request.
 	Users UserRemover
 	// Audit records what callers do, for operators; nil: nothing is recorded.
 	Audit *audit.Log
+	// Version describes the build, for administrators.
+	Version build.Info
 	// Settled is called with each lost turn that the API has settled; may be nil.
 	Settled func(context.Context, activities.Ending)
 	// Metrics is served under /metrics; default: a new registry.
@@ -122,16 +142,19 @@ type server struct {
 	mcp      *mcpserver.Server
 	openAPI  openapi.Document
 	memory   *memlimit.Limit // of uploads
-	ping     time.Duration   // interval of the comment lines that keep streams open
-	grace    time.Duration   // how long a client may be disconnected before its turn is cancelled (on_disconnect)
+	sending  *memlimit.Limit // of files that are read to be sent
+	large    *request.Large
+	ping     time.Duration // interval of the comment lines that keep streams open
+	grace    time.Duration // how long a client may be disconnected before its turn is cancelled (on_disconnect)
 
-	// expiry fires when a caller's token expires; tests replace it.
+	// expiry fires when a caller's credential expires or is revoked; tests replace it.
 	expiry func(identity.Caller) (expired <-chan time.Time, stop func())
 
 	answerTimeout time.Duration
 	routeTimes    map[string]time.Duration // by method and path
 
 	disconnects disconnects
+	groups      knownGroups
 	watches     threadWatches
 }
 
@@ -139,6 +162,11 @@ const (
 	pingInterval    = 10 * time.Second // docs/contract.md promises 15
 	disconnectGrace = 5 * time.Second
 	defaultUpload   = 50 << 20
+
+	// Bytes of memory that the large bodies being parsed, and the files being read to be
+	// sent, may take at once.
+	parseMemory = 128 << 20
+	sendMemory  = 128 << 20
 
 	// AnswerTimeout limits the time from the arrival of the whole request to the
 	// status line. Streams go on after it.
@@ -181,9 +209,12 @@ func newServer(d Deps) (*server, error) {
 	if d.Metrics == nil {
 		d.Metrics = prometheus.NewRegistry()
 	}
-	s := &server{Deps: d, ping: pingInterval, grace: disconnectGrace, expiry: identity.Caller.Expiry,
+	s := &server{Deps: d, ping: pingInterval, grace: disconnectGrace,
 		answerTimeout: cmp.Or(d.Config.AnswerTimeout, AnswerTimeout), routeTimes: map[string]time.Duration{}}
-	s.memory = memlimit.New(d.Config.UploadMemory)
+	s.memory, s.sending = memlimit.New(d.Config.UploadMemory), memlimit.New(sendMemory)
+	s.large = &request.Large{Memory: memlimit.New(parseMemory), Dir: d.Config.TempDir, Admit: func(c *gin.Context) (func(), error) {
+		return s.limits.AdmitLarge(c.Request.Context(), identity.Of(c))
+	}}
 	s.disconnects.s = s
 	s.watches = threadWatches{s: s, watches: map[threadKey]*threadWatch{}}
 	s.limits = &limits.Limiter{Config: d.Config.Limits, Store: d.Store, SettleLost: s.settleBusy, Key: d.Config.Identity.CookieSecret, Log: d.Log}
@@ -194,6 +225,7 @@ func newServer(d Deps) (*server, error) {
 	if s.identity, err = identity.New(d.Config.Identity, d.Stop, d.Log); err != nil {
 		return nil, err
 	}
+	s.expiry = s.identity.Watch
 	if s.openAPI, err = s.newDocument(s.identity.Mode); err != nil {
 		return nil, err
 	}
@@ -216,7 +248,7 @@ func (s *server) routes() http.Handler {
 	e.HandleMethodNotAllowed = true
 	e.MaxMultipartMemory = 1 << 20
 	_ = e.SetTrustedProxies(nil) // nil is always accepted
-	e.Use(request.SetID, s.access, s.recovery, s.securityHeaders(), s.checkHost, request.LimitBody(cmp.Or(s.Config.BodyTimeout, request.BodyTimeout)))
+	e.Use(request.LimitWrites(cmp.Or(s.Config.WriteTimeout, request.WriteTimeout)), request.SetID, s.access, s.recovery, s.securityHeaders(), s.checkHost, s.otherOrigins, request.LimitBody(cmp.Or(s.Config.BodyTimeout, request.BodyTimeout)), s.large.Use)
 
 	for _, o := range s.operations() {
 		s.route(e, o)
@@ -253,9 +285,21 @@ func (s *server) route(e *gin.Engine, o openapi.Operation) {
 	if !o.Open {
 		before = append(before, s.identify)
 	}
+	if !o.Open {
+		before = append(before, s.enterSpace(o.InSpace))
+	}
+	if o.Takes != 0 {
+		before = append(before, s.onlyBy(o.Takes))
+	}
+	if o.Admin {
+		before = append(before, s.onlyAdmins)
+	}
 	switch {
 	case o.Stream:
 		h = s.limits.OneStream(h)
+		before = append(before, request.Streams)
+	case o.Download:
+		h = s.limits.OneDownload(h)
 	case o.File, o.Upload:
 		h = s.limits.OneUpload(h)
 	}
@@ -278,8 +322,33 @@ func (s *server) identify(c *gin.Context) {
 		s.fail(c, err)
 		return
 	}
+	if identity.Of(c).New && s.wantsToken(c) {
+		c.Writer.Header().Del("Set-Cookie") // of the caller that the request would have been
+		s.fail(c, problem.Unauthenticated)
+		return
+	}
+	s.noteGroups(c)
 	s.limits.Visit(identity.Of(c))
 }
+
+// onlyBy refuses callers with other kinds of credentials.
+func (s *server) onlyBy(takes credential.Kinds) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		switch by := identity.Of(c).By; {
+		case by&takes != 0:
+		case by == credential.Key:
+			s.fail(c, errByKey)
+		default:
+			s.fail(c, errNoAccount)
+		}
+	}
+}
+
+var (
+	errByKey     = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.ByKey}
+	errNoAdmin   = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.AdminsOnly}
+	errNoAccount = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.NoAccount}
+)
 
 // handle runs a handler and writes its error.
 func (s *server) handle(h func(*gin.Context) error) gin.HandlerFunc {

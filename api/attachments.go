@@ -5,7 +5,6 @@ import (
 	"errors"
 	"mime"
 	"net/http"
-	"strconv"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
@@ -92,14 +91,19 @@ func (s *server) getAttachment(c *gin.Context) error {
 	if !dialect.Plain(id) {
 		return problem.NotFound
 	}
-	a, raw, err := s.Store.Attachment(c.Request.Context(), identity.Of(c).ID, id)
-	if err != nil {
+	ctx, owner := c.Request.Context(), identity.Of(c).ID
+	list, err := s.Store.AttachmentsByID(ctx, owner, []string{id})
+	switch {
+	case err != nil:
 		return err
+	case len(list) == 0:
+		return problem.NotFound
 	}
 	c.Header("Cache-Control", "private, max-age=31536000, immutable")
-	c.Header("Vary", "Authorization, Cookie, Userid")
+	c.Writer.Header().Add("Vary", "Authorization, Cookie, Userid")
 	c.Header("Content-Disposition", "inline")
-	c.Header("Content-Length", strconv.Itoa(len(raw)))
-	c.Data(http.StatusOK, a.MIME, raw)
-	return nil
+	return s.send(c, list[0].MIME, int64(list[0].Bytes), func() ([]byte, error) {
+		_, raw, err := s.Store.Attachment(ctx, owner, id)
+		return raw, err
+	})
 }

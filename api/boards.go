@@ -275,6 +275,9 @@ func readBoard(c *gin.Context) (*board.Board, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := dialect.CheckSize(raw); err != nil {
+		return nil, err
+	}
 	b, err := board.Read(raw, time.Now().UTC())
 	return b, describeBoard(err)
 }

@@ -65,7 +65,7 @@ func setup(t testing.TB, change ...func(*Deps)) *bundle {
 		Log:           slog.New(slog.DiscardHandler), Stop: stop,
 		Page: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "page "+r.URL.Path) }),
 		Config: Config{
-			Identity:       identity.Config{CookieSecret: []byte("0123456789abcdef"), JWTSecret: jwtSecret},
+			Identity:       identity.Config{CookieSecret: []byte("0123456789abcdef0123456789abcdef"), JWTSecret: jwtSecret},
 			MaxUploadBytes: 1 << 20, Features: map[string]bool{"web_search": false, FeatureSharedLinks: true},
 		},
 	}

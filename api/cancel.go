@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -64,13 +65,22 @@ func (s *server) stopLost(ctx context.Context, turn chat.Turn, reason chat.Cance
 	return dialect.Cancelling
 }
 
+// liveTimeout limits the query for a turn that the database does not have. A turn that it
+// misses finds the cancel when it is saved.
+const liveTimeout = time.Second
+
 // cancelTarget returns the turn that a cancel means, if it exists yet. It queries
-// the thread if the database cannot answer.
+// the thread if the database cannot answer, or does not have the turn: it may not be saved yet.
 func (s *server) cancelTarget(ctx context.Context, owner string, in dialect.Cancel) (_ chat.Turn, known bool, _ error) {
 	rows, done := storeDeadline(ctx)
 	defer done()
 	turn, known, err := s.storedTarget(rows, owner, in)
-	if err != nil && (db.Unavailable(err) || notFound(err)) {
+	if err == nil && !known {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeout(ctx, liveTimeout)
+		defer done()
+	}
+	if err == nil && !known || err != nil && (db.Unavailable(err) || notFound(err)) {
 		if live, ok := s.liveTarget(ctx, owner, in); ok {
 			return live, true, nil
 		}

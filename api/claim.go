@@ -7,10 +7,9 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/claims"
+	"github.com/palaver-chat/palaver/api/credential"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
-	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db/audit"
 )
 
@@ -22,19 +21,16 @@ type claimJSON struct {
 	Left int `json:"left"`
 }
 
-var errNoAccount = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden,
-	Message: messages.NoAccount}
-
 // claim gives the caller what this browser's anonymous user has stored. Only the signed
 // cookie of the request identifies that user. When everything is moved, the cookie is
 // revoked.
 func (s *server) claim(c *gin.Context) error {
 	who := identity.Of(c)
-	if who.Anonymous || who.Key != "" {
+	if who.Anonymous {
 		return errNoAccount
 	}
 	from := s.identity.CookieOwner(c.Request)
-	if from == "" {
+	if from == "" || from == who.ID {
 		return respond(c, http.StatusOK, claimJSON{})
 	}
 	if err := s.limits.AdmitChange(c.Request.Context(), who, "claims"); err != nil {
@@ -43,7 +39,7 @@ func (s *server) claim(c *gin.Context) error {
 	claimer := s.claimer()
 	moved, err := claimer.Claim(c.Request.Context(), from, who.ID)
 	if err == nil && moved.Left == 0 {
-		if err = s.identity.EndSessions(c, from, false); err == nil {
+		if err = s.identity.EndSessions(c, identity.Caller{ID: from, By: credential.Cookie}, false); err == nil {
 			var late claims.Moved // by requests that began before the cookie was revoked
 			late, err = claimer.Claim(c.Request.Context(), from, who.ID)
 			moved.Conversations += late.Conversations
@@ -67,7 +63,6 @@ func (s *server) claimer() *claims.Claimer {
 			return problem.Engine(s.Threads.ChangeOwner(ctx, thread, to))
 		},
 		SettleLost: s.settleBusy,
-		ForgetKey:  s.identity.ForgetKey,
 		Accounts:   s.Accounts.Claim,
 	}
 }

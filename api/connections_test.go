@@ -11,27 +11,41 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/api/credential"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/audit"
 	"github.com/palaver-chat/palaver/imports/connections"
+	"github.com/palaver-chat/palaver/internal/guard"
 	"github.com/palaver-chat/palaver/testkit/googletest"
 	"github.com/palaver-chat/palaver/testkit/must"
+	"github.com/palaver-chat/palaver/testkit/oauthtest"
+	"github.com/palaver-chat/palaver/tools/mcp"
 )
 
 // withGoogle starts an API whose callers can connect accounts of a fake Google.
 func withGoogle(t *testing.T, change ...func(*Deps)) (*bundle, *googletest.Server, *connections.Accounts) {
 	t.Helper()
-	google := googletest.New(t)
+	google, servers := googletest.New(t), withServer(t)
 	var accounts *connections.Accounts
 	b := setup(t, append(change, func(d *Deps) {
 		keys := must.Have(connections.NewKeys([]byte("a secret that is only used in tests")))(t)
 		var err error
 		accounts, err = connections.New(connections.Options{Store: d.Store, Keys: keys, ClientID: googletest.ClientID, ClientSecret: googletest.ClientSecret,
-			OAuthURL: google.URL, DriveURL: google.URL + "/drive/v3/", Log: d.Log})
+			OAuthURL: google.URL, DriveURL: google.URL + "/drive/v3/", Providers: servers, Log: d.Log})
 		require.NoError(t, err)
 		d.Accounts = accounts
+		state := db.ToolServer{Name: "fake", State: "sign_in", Tools: 1, Notes: []db.ToolNote{{Tool: "odd", Problem: "it has no name", LeftOut: true}}}
+		require.NoError(t, d.Store.PutToolServer(t.Context(), state, time.Now()))
+		require.NoError(t, d.Store.PutToolServer(t.Context(), db.ToolServer{Name: "removed", State: "ok"}, time.Now().Add(-time.Hour)))
 	})...)
 	return b, google, accounts
+}
+
+// withServer returns an MCP server called fake that wants OAuth.
+func withServer(t *testing.T) map[string]connections.Provider {
+	t.Helper()
+	allowed := must.Have(guard.ParsePrefixes("127.0.0.0/8"))(t)
+	return mcp.OAuthProviders([]mcp.Server{{Name: "fake", Transport: mcp.HTTP, URL: oauthtest.New(t).Endpoint}}, guard.New(allowed))
 }
 
 // begin returns Google's page for a browser.
@@ -78,7 +92,7 @@ func TestPersonConnectsAndDisconnectsTheirGoogleAccount(t *testing.T) {
 	b, google, accounts := withGoogle(t)
 	c := b.client()
 	c.stepwise()
-	require.Equal(t, []any{"google"}, c.call(200, "GET", "/api/connections", nil)["available"])
+	require.Equal(t, []any{"google", "mcp:fake"}, c.call(200, "GET", "/api/connections", nil)["available"])
 	page := c.begin("/chat/abc")
 	require.Contains(t, page, "scope="+url.QueryEscape("https://www.googleapis.com/auth/drive.readonly")+"&", "no other scope")
 	require.Equal(t, "/chat/abc"+connectedTo, c.comeBack(consent(t, page)))
@@ -101,6 +115,31 @@ func TestPersonConnectsAndDisconnectsTheirGoogleAccount(t *testing.T) {
 	_, ok, err = accounts.Token(t.Context(), me)
 	require.NoError(t, err)
 	require.False(t, ok)
+}
+
+func TestPersonConnectsAndDisconnectsTheirAccountAtAnMCPServer(t *testing.T) {
+	b, _, accounts := withGoogle(t)
+	c := b.client()
+	c.stepwise()
+	page := c.call(200, "GET", "/api/connections/mcp/fake/start?return_to=/chat/abc", nil)["url"].(string)
+	back := consent(t, page)
+	require.Equal(t, "/api/connections/mcp/fake/callback", back.Path)
+	other := b.client()
+	other.stepwise()
+	require.Equal(t, "/?connect=mcp%3Afake&connect_error=expired", other.comeBack(back), "another browser")
+	require.Equal(t, "/chat/abc?connect=mcp%3Afake", c.comeBack(back))
+	listed := c.call(200, "GET", "/api/connections", nil)
+	require.Equal(t, "mcp:fake", listed["items"].([]any)[0].(map[string]any)["provider"])
+	require.Equal(t, []any{map[string]any{"name": "fake", "state": "sign_in", "tools": 1.0, "notes": []any{map[string]any{"tool": "odd", "problem": "it has no name", "left_out": true}}}}, listed["servers"])
+	me := c.call(200, "GET", "/api/me", nil)["id"].(string)
+	connected, err := accounts.Connected(t.Context(), me, "mcp:fake")
+	require.NoError(t, err)
+	require.True(t, connected)
+	require.Empty(t, b.client().connections(), "other people's are not shown")
+	require.Equal(t, true, c.call(200, "DELETE", "/api/connections/mcp/fake", nil)["revoked"])
+	require.Empty(t, c.connections())
+	c.call(404, "DELETE", "/api/connections/mcp/fake", nil)
+	c.call(404, "GET", "/api/connections/mcp/unknown/start", nil)
 }
 
 // Rule I18.
@@ -253,4 +292,17 @@ func TestTokensOfAccountsAreSecret(t *testing.T) {
 	for _, secret := range append(secrets, row.Token) {
 		require.NotContains(t, archive, secret)
 	}
+}
+
+// The flow ends on this server's page, in a browser that has its cookie.
+func TestPageOfAnotherOriginConnectsNoAccount(t *testing.T) {
+	b, _, _ := withGoogle(t, withOrigins)
+	for _, path := range []string{"/api/connections/google/start", "/api/connections/mcp/fake/start"} {
+		res := b.as(credential.Token, "ann").send("GET", path, nil, "Origin", appOrigin)
+		require.Equal(t, http.StatusForbidden, res.StatusCode, path)
+		require.Empty(t, res.Header.Values("Set-Cookie"))
+		require.Equal(t, http.StatusOK, b.as(credential.Token, "ann").send("GET", path, nil).StatusCode, path)
+	}
+	res := b.client().send("GET", "/api/connections/google/callback?state=x&code=y", nil, "Origin", appOrigin)
+	require.Empty(t, res.Header.Values("Set-Cookie"))
 }

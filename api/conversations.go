@@ -28,6 +28,7 @@ type conversationJSON struct {
 	CreatedAt     string `json:"created_at"`
 	LastMessageAt string `json:"last_message_at"`
 	Status        string `json:"status"`
+	Approval      bool   `json:"approval,omitempty"` // interrupted by a question about tool calls
 	Pinned        bool   `json:"pinned,omitempty"`
 	Archived      bool   `json:"archived,omitempty"`
 	Match         string `json:"match,omitempty"`   // of a search: the words around the match in a message
@@ -46,7 +47,7 @@ func showConversation(v chat.Conversation) conversationJSON {
 	if status == "" {
 		status = idleStatus
 	}
-	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: dialect.Stamp(v.CreatedAt), LastMessageAt: dialect.Stamp(last), Status: status, Match: v.Match, Pinned: v.Pinned, Archived: v.Archived}
+	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: dialect.Stamp(v.CreatedAt), LastMessageAt: dialect.Stamp(last), Status: status, Approval: v.Approval, Match: v.Match, Pinned: v.Pinned, Archived: v.Archived}
 }
 
 func (s *server) listConversations(c *gin.Context) error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/palaver-chat/palaver/api/credential"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
@@ -22,8 +23,6 @@ type UserRemover interface {
 func (s *server) deleteMe(c *gin.Context) error {
 	who := identity.Of(c)
 	switch {
-	case who.Key != "":
-		return errByKey
 	case s.Users == nil:
 		return problem.NotFound
 	case c.Query("confirm") != who.ID:
@@ -38,7 +37,7 @@ func (s *server) deleteMe(c *gin.Context) error {
 	}
 	s.Audit.Record(entry(who, audit.Deleted, map[string]any{"what": "user"}))
 	s.Log.Info("user deleted their data", "request_id", request.ID(c))
-	if who.Anonymous {
+	if who.By == credential.Cookie {
 		s.identity.SignOut(c)
 	}
 	return respondEmpty(c, nil)

@@ -61,7 +61,7 @@ func owns(below, path string) bool {
 }
 
 // reservedPaths belong to the page and the server.
-var reservedPaths = []string{"/api/", "/assets/", "/chat/", "/codec/", "/discovery/", "/mcp/", "/print/", "/s/"}
+var reservedPaths = []string{"/.well-known/", "/admin/", "/api/", "/assets/", "/chat/", "/codec/", "/discovery/", "/mcp/", "/print/", "/s/"}
 
 // AcceptDialects returns an error for the first dialect that cannot be added: it is declared
 // wrongly, or its prefix or one of its paths is taken.
@@ -169,6 +169,14 @@ func (d dialectServer) History(ctx context.Context, owner, thread, head, before 
 	return h.Messages, h.Branches, err
 }
 
+func (d dialectServer) NeverUsed(ctx context.Context, owner, thread string, err error) bool {
+	if !errors.Is(err, db.ErrNotFound) {
+		return false
+	}
+	unused, err := d.Store.NeverUsed(ctx, owner, thread)
+	return err == nil && unused
+}
+
 func (d dialectServer) Logs(ctx context.Context, owner string, turnIDs []string) (map[string]dialect.TurnLog, error) {
 	list, err := d.Store.Logs(ctx, owner, turnIDs)
 	if err != nil {
@@ -187,8 +195,6 @@ func (d dialectServer) Logs(ctx context.Context, owner string, turnIDs []string)
 	return logs, nil
 }
 
-func (d dialectServer) Operator(c *gin.Context) bool { return d.operator(c) }
-
 func (d dialectServer) ViewOf(v dialect.View) dialect.View { return d.view(v) }
 
 func (d dialectServer) TurnOfClient(ctx context.Context, owner, thread, clientTurnID string) (chat.Turn, error) {
@@ -205,6 +211,10 @@ func (d dialectServer) KeepPicture(c *gin.Context, thread string, data []byte) (
 	return id, d.keepPicture(c.Request.Context(), who, chat.Attachment{ID: id, Owner: who.ID}, data)
 }
 
+func (d dialectServer) KeepDocument(c *gin.Context, thread string, f dialect.File) (string, error) {
+	return d.keepDocument(c, thread, f)
+}
+
 func (d dialectServer) ThreadNamed(owner, name string) string { return threadNamed(owner, name) }
 
 func (d dialectServer) IsEventID(id string) bool {
@@ -217,4 +227,5 @@ func (d dialectServer) NotFound(err error) bool      { return notFound(err) }
 func (d dialectServer) Unavailable(err error) bool   { return db.Unavailable(err) }
 func (d dialectServer) HasModel() bool               { return d.Model.Provider != provider.None }
 func (d dialectServer) Agents() chat.Agents          { return d.server.Agents }
+func (d dialectServer) Models() []string             { return d.Model.Choices }
 func (d dialectServer) Log() *slog.Logger            { return d.server.Log }

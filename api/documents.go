@@ -3,6 +3,8 @@ package api
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -22,6 +24,10 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/audit"
+	"github.com/palaver-chat/palaver/documents/chunk"
+	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/documents/layout"
 	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/internal/language"
@@ -47,12 +53,15 @@ type documentJSON struct {
 	Error          string          `json:"error,omitempty"`
 	messages.Coded                 // of Error
 	Public         bool            `json:"public"`
+	ConversationID string          `json:"conversation_id,omitempty"` // that it belongs to; absent: the library
+	SpaceID        string          `json:"space_id,omitempty"`        // that it belongs to
+	AddedBy        string          `json:"added_by,omitempty"`        // to the space: a person's id
 }
 
 func showDocument(d chat.Document) documentJSON {
 	why := messages.Read(d.Error)
 	out := documentJSON{ID: d.ID, Title: d.Title, Label: cmp.Or(d.Label, d.Title), Name: d.Name, OtherNames: d.OtherNames, Status: d.Status, SourceType: d.SourceType, Format: d.Format,
-		ExternalID: d.ExternalID, SourceURL: d.SourceURL, Bytes: d.Bytes, Chunks: d.Chunks, Pages: d.PageCount, UnreadPages: d.UnreadPages, CreatedAt: dialect.Stamp(d.CreatedAt), Error: why.Text, Coded: why.Coded, Public: d.Owner == chat.PublicOwner}
+		ExternalID: d.ExternalID, SourceURL: d.SourceURL, Bytes: d.Bytes, Chunks: d.Chunks, Pages: d.PageCount, UnreadPages: d.UnreadPages, CreatedAt: dialect.Stamp(d.CreatedAt), Error: why.Text, Coded: why.Coded, Public: d.Owner == chat.PublicOwner, ConversationID: d.ThreadID, SpaceID: chat.SpaceOf(d.Owner), AddedBy: d.AddedBy}
 	if d.Status == chat.DocProcessing {
 		out.Progress = &d.Progress
 	}
@@ -70,6 +79,7 @@ const (
 // upload is an uploaded file or text.
 type upload struct {
 	name, title, mediaType string
+	conversation           string           // that the document belongs to; empty: the library
 	body                   *request.Spooled // as it arrived
 	raw                    []byte
 }
@@ -112,10 +122,6 @@ func (s *server) createDocument(c *gin.Context) error {
 	if len(u.raw) == 0 {
 		return problem.InvalidField("file", messages.FieldFileEmpty)
 	}
-	kind, ok := s.DocumentTypes.Detect(u.name, u.mediaType, u.raw)
-	if !ok {
-		return problem.Unsupported(messages.DocumentType.With(messages.Params{"types": s.DocumentTypes.Labels()}))
-	}
 	named := u.title != ""
 	file := fileOf(u.name)
 	if !named {
@@ -123,27 +129,89 @@ func (s *server) createDocument(c *gin.Context) error {
 	}
 	var p dialect.Problems
 	p.Text("title", u.title, 0, maxDocTitle)
+	if u.conversation != "" {
+		if db.SpaceOf(c.Request.Context()) != "" {
+			p.Add("conversation_id", "is not used in a space")
+		}
+		u.conversation = p.UUID("conversation_id", u.conversation)
+	}
 	if err := p.Err(); err != nil {
 		return err
 	}
-	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Named: named, Name: file, Status: chat.DocProcessing,
-		SourceType: chat.SourceUpload, Format: kind, Bytes: int64(len(u.raw)), CreatedAt: s.now()}
-	ctx, cancel := request.Detached(c.Request.Context())
-	defer cancel()
-	if err := s.limits.Insert(who).CreateDocument(ctx, d, u.raw); err != nil {
+	d, err := s.storeUpload(c.Request.Context(), who, chat.Document{ID: uuid.NewString(), Title: u.title, Named: named, Name: file, ThreadID: u.conversation}, u.mediaType, u.raw)
+	if err != nil {
 		return err
 	}
-	ingest, done := request.FractionOfDeadline(ctx, 2)
-	err = s.Threads.Ingest(ingest, who.ID, d.ID)
-	done()
-	if err != nil {
-		// Without an ingest the document would stay in processing forever.
-		return problem.Engine(errors.Join(err, s.Store.DeleteDocument(ctx, who.ID, d.ID)))
-	}
-	if stored, err := s.Store.Document(ctx, who.ID, d.ID); err == nil {
+	if stored, err := s.Store.Document(c.Request.Context(), who.ID, d.ID); err == nil {
 		d = stored // with its label
 	}
 	return respond(c, http.StatusAccepted, showDocument(d))
+}
+
+// storeUpload stores a document of a caller that has its id and names, and starts its ingest.
+func (s *server) storeUpload(ctx context.Context, who identity.Caller, d chat.Document, mediaType string, raw []byte) (chat.Document, error) {
+	kind, ok := s.DocumentTypes.Detect(d.Name, mediaType, raw)
+	if !ok {
+		return d, problem.Unsupported(messages.DocumentType.With(messages.Params{"types": s.DocumentTypes.Labels()}))
+	}
+	d.Owner, d.Status, d.SourceType = who.ID, chat.DocProcessing, chat.SourceUpload
+	if space := db.SpaceOf(ctx); space != "" { // enterSpace has checked the role
+		d.Owner, d.AddedBy = chat.SpaceOwner(space), who.ID
+	}
+	d.Format, d.Bytes, d.CreatedAt = kind, int64(len(raw)), s.now()
+	ctx, cancel := request.Detached(ctx)
+	defer cancel()
+	if err := s.limits.Insert(who).CreateDocument(ctx, d, raw); err != nil {
+		return d, err
+	}
+	ingest, done := request.FractionOfDeadline(ctx, 2)
+	err := s.Threads.Ingest(ingest, d.Owner, d.ID)
+	done()
+	if err != nil {
+		// Without an ingest the document would stay in processing forever.
+		return d, problem.Engine(errors.Join(err, s.Store.DeleteDocument(ctx, d.Owner, d.ID)))
+	}
+	return d, nil
+}
+
+// keepDocument stores a document inside a message of a thread, to which it belongs unless what
+// is attached goes into the library. Its id is made from its content, so that a message that is
+// sent again, and a file in a second message, have the same document. One that could not be
+// read is stored again.
+func (s *server) keepDocument(c *gin.Context, thread string, f dialect.File) (string, error) {
+	ctx, who := c.Request.Context(), identity.Of(c)
+	name := fileOf(f.Name)
+	if int64(len(f.Data)) > s.Config.MaxUploadBytes {
+		return "", s.tooLong()
+	}
+	if !s.Config.Features[FeatureChatAttachments] {
+		thread = ""
+	}
+	sum := sha256.Sum256(f.Data)
+	id := uuid.NewSHA1(threadNamespace, []byte(strings.Join([]string{who.ID, "document", thread, name, string(sum[:])}, "\x00"))).String()
+	known, err := s.Store.Document(ctx, who.ID, id)
+	switch {
+	case err == nil && known.Status != chat.DocFailed:
+		return id, nil
+	case err == nil:
+		if err := s.Store.DeleteDocument(ctx, who.ID, id); err != nil {
+			return "", err
+		}
+	case !notFound(err):
+		return "", err
+	}
+	if s.Model.Embedding != "" {
+		if err := s.limits.AdmitPaid(ctx, who, "uploads"); err != nil {
+			return "", err
+		}
+	}
+	release, err := s.memory.Acquire(ctx, uploadMemory*int64(len(f.Data)))
+	if err != nil {
+		return "", problem.TooMany(messages.ManyFiles, memoryRetryAfter)
+	}
+	defer release()
+	_, err = s.storeUpload(ctx, who, chat.Document{ID: id, Title: titleOf(name), Name: name, ThreadID: thread}, f.MediaType, f.Data)
+	return id, err
 }
 
 // receiveUpload receives the body without keeping it in memory. read then reads the body
@@ -166,8 +234,9 @@ func (s *server) tooLong() error {
 }
 
 type textBody struct {
-	Title string `json:"title"`
-	Text  string `json:"text"`
+	Title          string `json:"title"`
+	Text           string `json:"text"`
+	ConversationID string `json:"conversation_id"` // that the document belongs to; empty: the library
 }
 
 // receiveText receives {title, text}. JSON escapes can make a text longer; a text that
@@ -210,7 +279,7 @@ func (s *server) readText(ctx context.Context, u *upload) (_ func(), err error) 
 	if int64(len(b.Text)) > s.Config.MaxUploadBytes {
 		return nil, s.tooLong()
 	}
-	u.title, u.mediaType, u.raw = title, "text/plain", []byte(b.Text)
+	u.title, u.mediaType, u.raw, u.conversation = title, "text/plain", []byte(b.Text), b.ConversationID
 	return release, nil
 }
 
@@ -220,7 +289,7 @@ func (s *server) readFile(ctx context.Context, u *upload) (release func(), err e
 	return release, err
 }
 
-// receiveForm receives the part "file" of a form, and "title" if there is one. A file of more
+// receiveForm receives the part "file" of a form, and "title" and "conversation_id" if there are any. A file of more
 // than limit bytes gets tooLong.
 func (s *server) receiveForm(c *gin.Context, limit int64, tooLong error) (u upload, err error) {
 	if c.Request.ContentLength > limit+formOverhead {
@@ -252,6 +321,12 @@ func (s *server) receiveForm(c *gin.Context, limit int64, tooLong error) (u uplo
 				return u, formError(err, tooLong)
 			}
 			u.title = naming.Normal(chat.OneLine(strings.ToValidUTF8(string(raw), "\uFFFD")))
+		case part.FormName() == "conversation_id" && part.FileName() == "":
+			raw, err := io.ReadAll(io.LimitReader(part, dialect.MaxID+1))
+			if err != nil {
+				return u, formError(err, tooLong)
+			}
+			u.conversation = string(raw)
 		case part.FormName() == "file" && u.body == nil:
 			// The client chose the name: only its last element is used, and never as a path.
 			u.name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(part.FileName(), "_"), "\\", "/"))
@@ -310,6 +385,9 @@ type documentsJSON struct {
 }
 
 func (s *server) listDocuments(c *gin.Context) error {
+	if err := ofConversation(c); err != nil {
+		return err
+	}
 	page, err := readPage(c, 50, 200, s.Store.ListDocuments)
 	if err != nil {
 		return err
@@ -329,27 +407,66 @@ func (s *server) getDocument(c *gin.Context, id string) error {
 	return respond(c, http.StatusOK, showDocument(d))
 }
 
-type renameBody struct {
-	Title *string `json:"title"`
+// ofConversation lets the request see the documents of the conversation that it names.
+func ofConversation(c *gin.Context) error {
+	var p dialect.Problems
+	id := request.Query(c, &p, "conversation_id", dialect.MaxID)
+	if id != "" {
+		id = p.UUID("conversation_id", id)
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	c.Request = c.Request.WithContext(db.InThread(c.Request.Context(), id))
+	return nil
 }
 
-func (s *server) renameDocument(c *gin.Context, id string) error {
-	var b renameBody
+type changeBody struct {
+	Title          *string `json:"title"`
+	ConversationID *string `json:"conversation_id"` // empty: the library
+	SpaceID        *string `json:"space_id"`        // moves the document; empty: to the caller's own
+}
+
+// changeDocument renames a document, or makes it belong to a conversation or to the library.
+func (s *server) changeDocument(c *gin.Context, id string) (err error) {
+	var b changeBody
 	if err := request.Decode(c, &b); err != nil {
 		return err
 	}
-	if b.Title == nil {
+	if b.Title == nil && b.ConversationID == nil && b.SpaceID == nil {
 		return problem.Invalid("title", "is missing")
 	}
 	var p dialect.Problems
-	title := naming.Normal(chat.OneLine(*b.Title))
-	p.Text("title", title, 1, maxDocTitle)
+	title, conversation := "", ""
+	if b.Title != nil {
+		title = naming.Normal(chat.OneLine(*b.Title))
+		p.Text("title", title, 1, maxDocTitle)
+	}
+	if b.ConversationID != nil && *b.ConversationID != "" {
+		conversation = p.UUID("conversation_id", *b.ConversationID)
+	}
 	if err := p.Err(); err != nil {
 		return err
 	}
 	ctx, owner := c.Request.Context(), identity.Of(c).ID
-	if err := s.Store.RenameDocument(ctx, owner, id, title); err != nil {
-		return err
+	space := db.SpaceOf(ctx)
+	if space != "" && b.ConversationID != nil {
+		return problem.Invalid("conversation_id", "is not used in a space")
+	}
+	if b.Title != nil {
+		if err := s.Store.RenameDocument(ctx, libraryOf(ctx, owner), id, title); err != nil {
+			return err
+		}
+	}
+	if b.ConversationID != nil {
+		if err := s.Store.MoveDocument(ctx, owner, id, conversation); err != nil {
+			return err
+		}
+	}
+	if b.SpaceID != nil {
+		if ctx, err = s.moveDocument(c, id, *b.SpaceID); err != nil {
+			return err
+		}
 	}
 	d, err := s.Store.Document(ctx, owner, id)
 	if err != nil {
@@ -360,6 +477,13 @@ func (s *server) renameDocument(c *gin.Context, id string) error {
 
 func (s *server) deleteDocument(c *gin.Context, id string) error {
 	who := identity.Of(c)
+	if space := db.SpaceOf(c.Request.Context()); space != "" {
+		if err := s.Store.DeleteInSpace(c.Request.Context(), who.ID, space, id, s.now()); err != nil {
+			return err
+		}
+		s.Audit.Record(entry(who, audit.Deleted, map[string]any{"document": id, "space": space}))
+		return respondEmpty(c, nil)
+	}
 	if err := s.Store.DeleteDocument(c.Request.Context(), who.ID, id); err != nil {
 		return err
 	}
@@ -375,42 +499,61 @@ type documentTextJSON struct {
 // documentText serves the stored text, to which the offsets of citations refer: as
 // plain text, or as {id, text} for clients that accept JSON.
 func (s *server) documentText(c *gin.Context, id string) error {
-	text, err := s.Store.DocumentText(c.Request.Context(), identity.Of(c).ID, id)
+	ctx, owner := c.Request.Context(), identity.Of(c).ID
+	d, err := s.Store.Document(ctx, owner, id)
 	if err != nil {
 		return err
 	}
-	c.Header("Vary", "Accept")
-	if strings.Contains(c.GetHeader("Accept"), "application/json") {
-		return respond(c, http.StatusOK, documentTextJSON{id, text})
+	media := "text/plain; charset=utf-8"
+	asJSON := strings.Contains(c.GetHeader("Accept"), "application/json")
+	if asJSON {
+		media = gin.MIMEJSON + "; charset=utf-8"
 	}
-	c.Data(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
-	return nil
+	c.Writer.Header().Add("Vary", "Accept")
+	return s.send(c, media, max(d.Bytes, int64(d.Chunks)*chunk.Max), func() ([]byte, error) {
+		text, err := s.Store.DocumentText(ctx, owner, id)
+		if err != nil || !asJSON {
+			return []byte(text), err
+		}
+		return json.Marshal(documentTextJSON{id, text})
+	})
 }
 
 // documentOriginal sends the file that a document was made of, under its name or the
-// document's title. Browsers save it and never show it.
+// document's title. Browsers save it and never show it. With ?page= it sends a page of a TIFF
+// as PNG, because most browsers show no TIFF.
 func (s *server) documentOriginal(c *gin.Context, id string) error {
 	ctx, owner := c.Request.Context(), identity.Of(c).ID
 	d, err := s.Store.Document(ctx, owner, id)
 	if err != nil {
 		return err
 	}
-	release, err := s.memory.Acquire(ctx, originalMemory*d.Bytes)
-	if err != nil {
-		return problem.TooMany(messages.ManyFiles, memoryRetryAfter)
+	page := 0
+	if text := c.Query("page"); text != "" {
+		var p dialect.Problems
+		if page = request.Number(&p, "page", text, 1, max(d.PageCount, 1)); d.Format != "tiff" {
+			p.Add("page", "can be given for a TIFF only")
+		}
+		if err := p.Err(); err != nil {
+			return err
+		}
 	}
-	defer release()
-	raw, err := s.Store.Original(ctx, owner, id)
-	if err != nil {
-		return err
+	if page > 0 {
+		return s.send(c, "image/png", d.Bytes, func() ([]byte, error) {
+			raw, err := s.Store.Original(ctx, owner, id)
+			if err != nil {
+				return nil, err
+			}
+			picture, err := extract.PagePicture(ctx, d.Format, raw, page)
+			if errors.As(err, new(*extract.Unreadable)) {
+				return nil, problem.NotFound
+			}
+			return picture, err
+		})
 	}
 	c.Header("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(cmp.Or(strings.TrimSuffix(d.Name, path.Ext(d.Name)), d.Title), d.Format)}))
-	c.Data(http.StatusOK, "application/octet-stream", raw)
-	return nil
+	return s.send(c, "application/octet-stream", d.Bytes, func() ([]byte, error) { return s.Store.Original(ctx, owner, id) })
 }
-
-// originalMemory is how many bytes of memory sending one byte of a file takes.
-const originalMemory = 2
 
 // fileName turns a title into a file name: without a path, and without characters that a
 // file system refuses.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -56,6 +57,18 @@ func describe(err error) *problem.Problem {
 			Message: messages.OtherVersion}
 	case errors.Is(err, db.ErrForbidden):
 		return &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.PublicDocument}
+	case errors.Is(err, db.ErrLastManager):
+		return describe(problem.Invalid("role", "is that of the last manager"))
+	case errors.Is(err, db.ErrManySpaces):
+		return describe(problem.Invalid("name", "is one too many: a person can have "+strconv.Itoa(db.MaxSpaces)+" spaces"))
+	case errors.Is(err, db.ErrManyMembers):
+		return describe(problem.Invalid("id", "is one too many: a space can have "+strconv.Itoa(db.MaxSpaceMembers)+" members"))
+	case errors.Is(err, db.ErrSameName):
+		return describe(problem.Invalid("name", "is not that of the space"))
+	case errors.Is(err, db.ErrProcessing):
+		return describe(problem.Invalid("space_id", "must wait: the document is still processed"))
+	case errors.Is(err, db.ErrSameSource):
+		return describe(problem.Invalid("space_id", "is a place that has the document of this source"))
 	case errors.Is(err, db.ErrUnavailable):
 		return &problem.Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeDatabase, Cause: err,
 			Message: messages.DatabaseDown}
@@ -75,6 +88,9 @@ func describeRefusal(r *chat.Refused) *problem.Problem {
 			p.Details = dialect.Problems{{Field: "turn_id", Problem: r.TurnID}}
 		}
 		return p
+	case chat.CodeTurnBegun:
+		return &problem.Problem{Status: http.StatusConflict, Code: r.Code, Message: messages.TurnBegun,
+			Details: dialect.Problems{{Field: "replaces", Problem: "is not a turn that waits"}}}
 	case chat.CodeTurnConflict:
 		return describe(db.ErrTurnConflict)
 	case chat.CodeNotFound:
@@ -141,7 +157,7 @@ func (s *server) fail(c *gin.Context, err error) {
 		return
 	}
 	if p.Status == http.StatusUnauthorized {
-		c.Header("WWW-Authenticate", "Bearer")
+		c.Header("WWW-Authenticate", s.challenge(c))
 	}
 	p.SetRetryAfter(c.Writer.Header())
 	if own := s.shapeOf(c); own != nil {

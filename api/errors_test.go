@@ -151,7 +151,7 @@ var refusalCases = []refusalCase{
 	{"a change that something was built on", chat.CodeBuiltOn, 409, "", nil, onNewBoard("POST", "/changes/1/undo", nil)},
 	{"a revision that was overtaken", chat.CodeVersionConflict, 412, "", nil, onNewBoard("PATCH", "", `{"title":"x"}`, "If-Match", "1")},
 	{"a relation to nothing", chat.CodeValidation, 400, "related_ids", nil, onNewBoard("PATCH", "/items/F-1", `{"related_ids":["I-9"]}`)},
-	{"a board that cannot be read", chat.CodeValidation, 400, "facts[0].text", nil, sends("POST", "/api/discoveries", `{"facts":[{"fact_id":"F-1"}]}`)},
+	{"a board that cannot be read", chat.CodeValidation, 400, "facts", nil, sends("POST", "/api/discoveries", `{"facts":"F-1"}`)},
 	{"no such conversation", chat.CodeNotFound, 404, "", nil, sends("GET", "/api/conversations/"+someThread, nil)},
 	{"no id", chat.CodeNotFound, 404, "", nil, sends("GET", "/api/documents/x", nil)},
 	{"no such path", chat.CodeNotFound, 404, "", nil, sends("GET", "/api/nothing", nil)},
@@ -169,6 +169,11 @@ var refusalCases = []refusalCase{
 		b.engine.set(func() { b.engine.refuse = &chat.Refused{Code: chat.CodeTurnRunning, TurnID: someThread} })
 		return c.send("POST", "/api/chat", m{"message": "x", "on_busy": "reject"})
 	}},
+	{"a message that does not wait", chat.CodeTurnBegun, 409, "replaces", nil, func(b *bundle, c *client) *http.Response {
+		b.engine.set(func() { b.engine.refuse = &chat.Refused{Code: chat.CodeTurnBegun} })
+		return c.send("POST", "/api/chat", m{"message": "x", "thread_id": someThread, "replaces": someThread})
+	}},
+	{"no turn to replace", chat.CodeValidation, 400, "replaces", nil, sends("POST", "/api/chat", m{"message": "x", "replaces": "x"})},
 	{"other content", chat.CodeTurnConflict, 409, "client_turn_id", nil, func(b *bundle, c *client) *http.Response {
 		c.ask(m{"client_turn_id": "c1"}).rest()
 		return c.send("POST", "/api/chat", m{"client_turn_id": "c1", "message": "other"})
@@ -287,7 +292,7 @@ var ends = []string{chat.CodeModelUnavailable, chat.CodeModelRejected, chat.Code
 // Rule E5.
 func TestEveryCodeOfTheContractIsTested(t *testing.T) {
 	t.Parallel()
-	codes := strings.Fields(`validation_failed unauthenticated forbidden not_found turn_running client_turn_id_conflict no_pending_interrupt
+	codes := strings.Fields(`validation_failed unauthenticated forbidden not_found turn_running turn_begun client_turn_id_conflict no_pending_interrupt
 		invalid_resume_value version_conflict too_large unsupported_type rate_limited model_unavailable model_rejected model_timeout step_limit
 		deadline_exceeded database_unavailable internal token_limit turn_lost method_not_allowed host_not_allowed
 		similar_items item_changed already_decided built_on`)

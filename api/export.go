@@ -16,12 +16,8 @@ import (
 	"github.com/palaver-chat/palaver/db/audit"
 )
 
-const (
-	// exportTimeout limits a whole export. exportStall is how long a client may read nothing
-	// of it.
-	exportTimeout = 30 * time.Minute
-	exportStall   = 30 * time.Second
-)
+// exportTimeout limits a whole export.
+const exportTimeout = 30 * time.Minute
 
 // exportMe streams an archive of all data of the caller. A caller can run one export at a
 // time in this process.
@@ -34,8 +30,17 @@ func (s *server) writeExport(c *gin.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(request.ClientContext(c), exportTimeout)
 	defer cancel()
+	ended, stop := s.expiry(who)
+	defer stop()
+	go func() {
+		select {
+		case <-ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	due := c.Request.Context() // its deadline is when the download must have begun
-	w := &download{ResponseWriter: c.Writer, control: http.NewResponseController(c.Writer), name: "palaver-" + s.now().Format(time.DateOnly) + ".zip",
+	w := &download{ResponseWriter: c.Writer, name: "palaver-" + s.now().Format(time.DateOnly) + ".zip",
 		begin: context.AfterFunc(due, cancel)}
 	err := export.Write(ctx, s.Store, who.ID, s.now(), w)
 	if err != nil && !w.begun {
@@ -52,13 +57,12 @@ func (s *server) writeExport(c *gin.Context) error {
 	return nil
 }
 
-// download sends a file of unknown length to clients that go on reading.
+// download sends a file of unknown length.
 type download struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	name    string
-	begin   func() (inTime bool) // stops the answer deadline; false: it has passed
-	begun   bool
+	name  string
+	begin func() (inTime bool) // stops the answer deadline; false: it has passed
+	begun bool
 }
 
 func (d *download) Write(p []byte) (int, error) {
@@ -70,6 +74,5 @@ func (d *download) Write(p []byte) (int, error) {
 		d.Header().Set("Content-Type", "application/zip")
 		d.Header().Set("Content-Disposition", `attachment; filename="`+d.name+`"`)
 	}
-	_ = d.control.SetWriteDeadline(time.Now().Add(exportStall)) // writers in tests may have no deadline
 	return d.ResponseWriter.Write(p)
 }

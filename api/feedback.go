@@ -25,6 +25,7 @@ type feedbackJSON struct {
 	TurnID    string `json:"turn_id"`
 	Rating    string `json:"rating"` // up or down
 	Reason    string `json:"reason,omitempty"`
+	Shared    bool   `json:"shared,omitempty"` // administrators may read the question and the answer
 	UpdatedAt string `json:"updated_at"`
 }
 
@@ -35,6 +36,7 @@ type feedbackListJSON struct {
 type feedbackBody struct {
 	Rating string `json:"rating"`
 	Reason string `json:"reason"`
+	Shared bool   `json:"shared"`
 }
 
 func showFeedback(f db.Feedback) feedbackJSON {
@@ -42,7 +44,7 @@ func showFeedback(f db.Feedback) feedbackJSON {
 	if f.Good {
 		rating = ratingUp
 	}
-	return feedbackJSON{f.TurnID, rating, f.Reason, dialect.Stamp(f.UpdatedAt)}
+	return feedbackJSON{f.TurnID, rating, f.Reason, f.Shared, dialect.Stamp(f.UpdatedAt)}
 }
 
 func (s *server) listFeedback(c *gin.Context, id string) error {
@@ -82,7 +84,7 @@ func (s *server) putFeedback(c *gin.Context) error {
 	if err := s.limits.AdmitChange(ctx, who, "feedback"); err != nil {
 		return err
 	}
-	f := db.Feedback{Owner: who.ID, ThreadID: thread, TurnID: turn, Good: !down, Reason: b.Reason, UpdatedAt: s.now()}
+	f := db.Feedback{Owner: who.ID, ThreadID: thread, TurnID: turn, Good: !down, Reason: b.Reason, Shared: b.Shared, UpdatedAt: s.now()}
 	if err := s.Store.PutFeedback(ctx, f); err != nil {
 		return err
 	}

@@ -381,3 +381,83 @@ func TestAKeyWorksWhereAnonymousCallersAreRefused(t *testing.T) {
 	raw := must.Have(json.Marshal(c.call(http.StatusOK, "GET", "/v1/models", nil)["data"]))(t)
 	require.Contains(t, string(raw), "palaver-documents")
 }
+
+// The file of a message is stored like an upload, once, and tagged.
+func TestDocumentsInsideAMessageAreUploads(t *testing.T) {
+	t.Parallel()
+	const text = "data:text/plain;base64,VGhlIG5vdGljZSBwZXJpb2QgaXMgdGhyZWUgbW9udGhzLg==" // The notice period is three months.
+	for name, send := range map[string]func(c *client, data string) *http.Response{
+		"AI SDK": func(c *client, data string) *http.Response {
+			return c.send("POST", "/api/ui/chat", m{"id": uuid.NewString(), "messages": []m{{"id": "u", "role": "user", "parts": []m{
+				{"type": "text", "text": "How long?"}, {"type": "file", "mediaType": "text/plain", "filename": "Lease 2025.txt", "url": data}}}}})
+		},
+		"AG-UI": func(c *client, data string) *http.Response {
+			return c.send("POST", "/api/agui", m{"threadId": uuid.NewString(), "runId": "r", "messages": []m{{"id": "u", "role": "user", "content": []m{
+				{"type": "text", "text": "How long?"}, {"type": "document", "source": m{"type": "url", "value": data}, "metadata": m{"filename": "Lease 2025.txt"}}}}}})
+		},
+		"OpenAI": func(c *client, data string) *http.Response {
+			return c.send("POST", "/v1/chat/completions", m{"model": "palaver-documents", "stream": true, "messages": []m{{"role": "user", "content": []m{
+				{"type": "text", "text": "How long?"}, {"type": "file", "file": m{"filename": "Lease 2025.txt", "file_data": data}}}}}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			c := b.client()
+			var tagged [][]string
+			for range 2 {
+				res := send(c, text)
+				body := must.Have(io.ReadAll(res.Body))(t)
+				require.Equal(t, 200, res.StatusCode, "%s", body)
+				tagged = append(tagged, must.Have(b.store.Turn(t.Context(), c.id(), res.Header.Get("X-Turn-Id")))(t).Content.TaggedDocs)
+			}
+			docs := c.call(200, "GET", "/api/documents", nil)["items"].([]any)
+			require.Len(t, docs, 1, "the second message brought the file again")
+			d := docs[0].(map[string]any)
+			require.Equal(t, "Lease 2025", d["title"])
+			require.Equal(t, "Lease 2025.txt", d["name"])
+			id := d["id"].(string)
+			require.Equal(t, []string{id}, b.engine.ingested)
+			require.Equal(t, [][]string{{id}, {id}}, tagged)
+			res := send(c, "data:application/zip;base64,UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==")
+			require.Equal(t, http.StatusUnsupportedMediaType, res.StatusCode, "a type that nobody reads")
+		})
+	}
+}
+
+// Rule O8. What is attached belongs to its conversation, as on the page.
+func TestDocumentsInsideAMessageBelongToItsConversation(t *testing.T) {
+	t.Parallel()
+	const text = "data:text/plain;base64,VGhlIG5vdGljZSBwZXJpb2QgaXMgdGhyZWUgbW9udGhzLg==" // The notice period is three months.
+	b := setup(t, func(d *Deps) { d.Config.Features[FeatureChatAttachments] = true })
+	c := b.client()
+	for name, send := range map[string]func(thread string) *http.Response{
+		"AI SDK": func(thread string) *http.Response {
+			return c.send("POST", "/api/ui/chat", m{"id": thread, "messages": []m{{"id": uuid.NewString(), "role": "user", "parts": []m{
+				{"type": "text", "text": "How long?"}, {"type": "file", "mediaType": "text/plain", "filename": "Lease.txt", "url": text}}}}})
+		},
+		"AG-UI": func(thread string) *http.Response {
+			return c.send("POST", "/api/agui", m{"threadId": thread, "runId": uuid.NewString(), "messages": []m{{"id": uuid.NewString(), "role": "user", "content": []m{
+				{"type": "text", "text": "How long?"}, {"type": "document", "source": m{"type": "url", "value": text}, "metadata": m{"filename": "Lease.txt"}}}}}})
+		},
+		"OpenAI": func(thread string) *http.Response {
+			return c.send("POST", "/v1/chat/completions", m{"model": "palaver-documents", "stream": true, "metadata": m{"thread_id": thread}, "messages": []m{{"role": "user", "content": []m{
+				{"type": "text", "text": "How long?"}, {"type": "file", "file": m{"filename": "Lease.txt", "file_data": text}}}}}})
+		},
+	} {
+		tagged := func(thread string) string {
+			res := send(thread)
+			body := must.Have(io.ReadAll(res.Body))(t)
+			require.Equal(t, 200, res.StatusCode, "%s: %s", name, body)
+			ids := must.Have(b.store.Turn(t.Context(), c.id(), res.Header.Get("X-Turn-Id")))(t).Content.TaggedDocs
+			require.Len(t, ids, 1, name)
+			return ids[0]
+		}
+		one, other := uuid.NewString(), uuid.NewString()
+		id := tagged(one)
+		require.Equal(t, one, c.call(200, "GET", "/api/documents/"+id, nil)["conversation_id"], name)
+		require.Equal(t, id, tagged(one), "%s: the same file in the same conversation", name)
+		require.NotEqual(t, id, tagged(other), "%s: the same file in another conversation", name)
+		require.Empty(t, c.call(200, "GET", "/api/documents", nil)["items"], "%s: the library", name)
+	}
+}

@@ -116,11 +116,24 @@ var walk = map[string]route{
 	// It names no user. TestEndedSessionsAreRefusedEverywhere shows what it does to its caller.
 	"DELETE /api/me/sessions": {ways: harmless(400, "/api/me/sessions?which=theirs", "")},
 
+	// Only administrators read them: admin_test.go.
+	"GET /api/admin/people":    {ways: harmless(403, "/api/admin/people", "")},
+	"GET /api/admin/usage":     {ways: harmless(403, "/api/admin/usage", "")},
+	"GET /api/admin/limits":    {ways: harmless(403, "/api/admin/limits", "")},
+	"GET /api/admin/audit":     {ways: harmless(403, "/api/admin/audit", "")},
+	"GET /api/admin/feedback":  {ways: harmless(403, "/api/admin/feedback", "")},
+	"GET /api/admin/documents": {ways: harmless(403, "/api/admin/documents", "")},
+	"GET /api/admin/tools":     {ways: harmless(403, "/api/admin/tools", "")},
+	"GET /api/admin/status":    {ways: harmless(403, "/api/admin/status", "")},
+
 	"GET /api/connections":              {ways: harmless(200, "/api/connections", "")},
 	"GET /api/connections/google/start": {ways: harmless(404, "/api/connections/google/start", "")},
 	"DELETE /api/connections/google":    {ways: harmless(404, "/api/connections/google", "")},
 	// Only the cookie that start has set says whose account it is: connections_test.go.
-	"GET /api/connections/google/callback": {open: true, ways: at("/api/connections/google/callback")},
+	"GET /api/connections/google/callback":      {open: true, ways: at("/api/connections/google/callback")},
+	"GET /api/connections/mcp/:server/start":    {ways: harmless(404, "/api/connections/mcp/files/start", "")},
+	"DELETE /api/connections/mcp/:server":       {ways: harmless(404, "/api/connections/mcp/files", "")},
+	"GET /api/connections/mcp/:server/callback": {open: true, ways: at("/api/connections/mcp/files/callback")},
 
 	"POST /api/chat": {ways: func(o, mine owned) []way {
 		return []way{
@@ -154,7 +167,7 @@ var walk = map[string]route{
 	}},
 	"GET /api/chat/history/:thread_id": {ways: func(o, mine owned) []way {
 		return []way{
-			{path: fill("/api/chat/history/THREAD", o)},
+			{path: fill("/api/chat/history/THREAD", o), status: 200, echoes: true},
 			{path: fill("/api/chat/history/THREAD?head=TURN", o)},
 			{path: "/api/chat/history/" + mine.thread + fill("?head=TURN", o)},
 		}
@@ -342,7 +355,21 @@ var walk = map[string]route{
 		}
 	}},
 
-	"GET /api/document-sets": {ways: harmless(200, "/api/document-sets", "")},
+	// TestRolesInASpace and TestNoCanaryReachesAnybodyWithoutTheRight have members.
+	"GET /api/spaces":              {ways: harmless(200, "/api/spaces", "")},
+	"POST /api/spaces":             {ways: harmless(404, "/api/spaces", `{"name":"x"}`)}, // by somebody without an account
+	"GET /api/spaces/:id":          {ways: at("/api/spaces/DOC")},
+	"PATCH /api/spaces/:id":        {ways: func(o, _ owned) []way { return []way{{path: fill("/api/spaces/DOC", o), body: `{"name":"x"}`}} }},
+	"DELETE /api/spaces/:id":       {ways: at("/api/spaces/DOC?name=x")},
+	"POST /api/spaces/:id/restore": {ways: at("/api/spaces/DOC/restore")},
+	"GET /api/spaces/:id/members":  {ways: at("/api/spaces/DOC/members")},
+	"PUT /api/spaces/:id/members": {ways: func(o, _ owned) []way {
+		return []way{{path: fill("/api/spaces/DOC/members", o), body: `{"kind":"person","id":"x","role":"reader"}`}}
+	}},
+	"DELETE /api/spaces/:id/members":               {ways: at("/api/spaces/DOC/members?kind=person&id=x")},
+	"GET /api/spaces/:id/deleted":                  {ways: at("/api/spaces/DOC/deleted")},
+	"POST /api/spaces/:id/deleted/:doc_id/restore": {ways: at("/api/spaces/DOC/deleted/DOC/restore")},
+	"GET /api/document-sets":                       {ways: harmless(200, "/api/document-sets", "")},
 	"POST /api/document-sets": {ways: func(o, _ owned) []way {
 		return []way{{path: "/api/document-sets", body: fill(`{"name":"x","doc_ids":["DOC"]}`, o), status: 400}}
 	}},
@@ -370,6 +397,8 @@ var walk = map[string]route{
 	"POST /api/discoveries/:id/changes/:change/undo":  {ways: onBoard("/changes/1/undo", "")},
 	"POST /api/discoveries/:id/actions":               {ways: onBoard("/actions", `{"id":"x","tool":"delete_item","params":{"item_id":"I-1"}}`)},
 	"POST /api/discoveries/:id/actions/:tool_call_id": {ways: onBoard("/actions/call", `{"decision":"confirm"}`)},
+
+	"GET " + mcpMetadataPath: {open: true, ways: harmless(404, mcpMetadataPath, "")}, // without an issuer
 
 	"GET /mcp":      {ways: harmless(405, "/mcp", "")},
 	"DELETE /mcp":   {ways: harmless(405, "/mcp", "")},

@@ -86,7 +86,7 @@ func TestAnonymousCookieIsSignedAndReused(t *testing.T) {
 
 func TestOtherSitesCannotUseACallersCookie(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *Deps) { d.Config.Identity.TrustedOrigins = []string{"https://front.example"} })
+	b := setup(t)
 	c := b.client()
 	c.id()
 	for _, headers := range [][]string{
@@ -100,7 +100,7 @@ func TestOtherSitesCannotUseACallersCookie(t *testing.T) {
 		c.call(403, "DELETE", "/api/conversations/"+someThread, nil, headers...)
 	}
 	for _, headers := range [][]string{
-		{"Sec-Fetch-Site", "same-origin"}, {"Origin", b.url}, {"Origin", "https://front.example", "Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-origin"}, {"Origin", b.url},
 		{"Origin", "https://app.example", "Authorization", "Bearer " + // a token is not sent by itself
 			token(t, jwt.SigningMethodHS256, []byte(jwtSecret), jwt.MapClaims{"sub": "u", "exp": time.Now().Add(time.Hour).Unix()})},
 	} {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -46,7 +47,7 @@ func showImport(i chat.Import) importJSON {
 	if i.State.Final() {
 		message = imports.Ended(i)
 	}
-	return importJSON{ID: i.ID, URL: i.URL, SourceType: i.Source, ConversationID: i.ThreadID, Name: i.Name, State: i.State, Outcome: i.Outcome,
+	return importJSON{ID: i.ID, URL: i.URL, SourceType: i.Source, ConversationID: i.ThreadID, Name: cmp.Or(i.Title, i.Name), State: i.State, Outcome: i.Outcome,
 		DocumentID: i.DocID, Chunks: i.Chunks, Code: i.Code, Message: message.Text, Coded: message.Coded, CreatedAt: dialect.Stamp(i.CreatedAt), UpdatedAt: dialect.Stamp(i.UpdatedAt)}
 }
 

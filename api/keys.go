@@ -12,7 +12,6 @@ import (
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
-	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/audit"
@@ -53,17 +52,8 @@ func optionalTime(t time.Time) *time.Time {
 	return &t
 }
 
-// errByKey refuses requests that a personal key must not make: managing keys, or deleting
-// the user.
-var errByKey = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden,
-	Message: messages.ByKey}
-
 func (s *server) listKeys(c *gin.Context) error {
-	who := identity.Of(c)
-	if who.Key != "" {
-		return errByKey
-	}
-	list, err := s.Store.Keys(c.Request.Context(), who.ID)
+	list, err := s.Store.Keys(c.Request.Context(), identity.Of(c).ID)
 	if err != nil {
 		return err
 	}
@@ -72,9 +62,6 @@ func (s *server) listKeys(c *gin.Context) error {
 
 func (s *server) createKey(c *gin.Context) error {
 	who := identity.Of(c)
-	if who.Key != "" {
-		return errByKey
-	}
 	var b keyBody
 	if err := request.Decode(c, &b); err != nil {
 		return err
@@ -99,20 +86,8 @@ func (s *server) createKey(c *gin.Context) error {
 
 func (s *server) revokeKey(c *gin.Context, id string) error {
 	who := identity.Of(c)
-	if who.Key != "" {
-		return errByKey
-	}
-	list, err := s.Store.Keys(c.Request.Context(), who.ID)
-	if err != nil {
-		return err
-	}
 	if err := s.Store.DeleteKey(c.Request.Context(), who.ID, id); err != nil {
 		return err
-	}
-	for _, k := range list {
-		if k.ID == id {
-			s.identity.ForgetKey(k.Digest)
-		}
 	}
 	s.Audit.Record(entry(who, audit.KeyRevoked, map[string]any{"key": id}))
 	return respondEmpty(c, nil)

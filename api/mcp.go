@@ -2,6 +2,10 @@ package api
 
 import (
 	"context"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/follow"
@@ -68,4 +72,44 @@ func (b mcpBackend) Answer(ctx context.Context, who identity.Caller, r chat.Resu
 	}
 	v, err := b.s.viewer(ctx, turn, follow.Position{}, nil)
 	return turn, v, err
+}
+
+// mcpResource is the resource that MCP clients get tokens for (RFC 9728).
+type mcpResource struct {
+	Resource             string   `json:"resource"`
+	AuthorizationServers []string `json:"authorization_servers"`
+	Scopes               []string `json:"scopes_supported,omitempty"`
+	BearerMethods        []string `json:"bearer_methods_supported"`
+}
+
+const (
+	mcpPath         = "/mcp"
+	mcpMetadataPath = "/.well-known/oauth-protected-resource" + mcpPath
+)
+
+// mcpMetadata says where MCP clients get a token for their person.
+func (s *server) mcpMetadata(c *gin.Context) error {
+	if len(s.identity.Issuers) == 0 {
+		return problem.NotFound
+	}
+	out := mcpResource{Resource: s.origin(c.Request) + mcpPath, Scopes: strings.Fields(s.Config.OIDC.Scopes), BearerMethods: []string{"header"}}
+	for _, i := range s.identity.Issuers {
+		out.AuthorizationServers = append(out.AuthorizationServers, i.URL)
+	}
+	return respond(c, http.StatusOK, out)
+}
+
+// wantsToken reports whether a request for MCP without credentials is refused, so that the
+// client asks its person to sign in.
+func (s *server) wantsToken(c *gin.Context) bool {
+	path := c.FullPath()
+	return len(s.identity.Issuers) > 0 && (path == mcpPath || strings.HasPrefix(path, mcpPath+"/"))
+}
+
+// challenge is the WWW-Authenticate of a 401.
+func (s *server) challenge(c *gin.Context) string {
+	if !s.wantsToken(c) {
+		return "Bearer"
+	}
+	return `Bearer resource_metadata="` + s.origin(c.Request) + mcpMetadataPath + `"`
 }

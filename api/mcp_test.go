@@ -268,6 +268,23 @@ func TestMCPToolsShowOnlyTheCallersResources(t *testing.T) {
 	}
 }
 
+func TestMCPAskTakesTheEffortOfTheAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.mcpClient("ann", nil)
+	_, _, failed := callTool(t, s, "ask", map[string]any{"message": "Once", "effort": "thorough"})
+	require.False(t, failed)
+	b.engine.mu.Lock()
+	asked := b.engine.submits[0]
+	b.engine.mu.Unlock()
+	turn, err := b.store.Turn(t.Context(), asked.Owner, asked.TurnID)
+	require.NoError(t, err)
+	require.Equal(t, chat.Thorough, turn.Content.Effort)
+	text, _, failed := callTool(t, s, "ask", map[string]any{"message": "Once", "effort": "huge"})
+	require.True(t, failed)
+	require.Contains(t, text, "effort")
+}
+
 func TestMCPRetryJoinsItsTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 )
@@ -36,6 +37,9 @@ func (s *server) access(c *gin.Context) {
 	}
 	if turn := c.Writer.Header().Get("X-Turn-Id"); turn != "" {
 		log = log.With("turn", turn)
+	}
+	if who, known := identity.Known(c); known && who.Key != "" { // a leaked key's use can be found
+		log = log.With("key", who.Key)
 	}
 	log.Info("request", "method", c.Request.Method, "route", route,
 		"status", c.Writer.Status(), "bytes", max(c.Writer.Size(), 0), "took", took.Round(time.Microsecond))
@@ -91,19 +95,55 @@ func (s *server) checkHost(c *gin.Context) {
 const contentSecurityPolicy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
 	"connect-src 'self'; font-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// policyWith returns the policy that also lets the page send requests to the host of
-// address, where people sign in.
-func policyWith(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return contentSecurityPolicy
+// policyWith returns the policy that also lets the page send requests to the hosts of
+// addresses, where people sign in.
+func policyWith(addresses ...string) string {
+	policy := contentSecurityPolicy
+	for _, address := range addresses {
+		if u, err := url.Parse(address); err == nil && u.Host != "" {
+			policy = strings.Replace(policy, "connect-src 'self'", "connect-src 'self' "+u.Scheme+"://"+u.Host, 1)
+		}
 	}
-	return strings.Replace(contentSecurityPolicy, "connect-src 'self'", "connect-src 'self' "+u.Scheme+"://"+u.Host, 1)
+	return policy
 }
 
 func (s *server) securityHeaders() gin.HandlerFunc {
 	policy := policyWith(s.Config.SignIn.URL)
-	return func(c *gin.Context) { securityHeaders(c.Writer.Header(), policy) }
+	return func(c *gin.Context) {
+		policy := policy
+		if token := s.Config.OIDC.Issuer; token != "" { // until the provider has said where its tokens come from
+			if e := s.identity.Endpoints(token); e != nil {
+				token = e.Token
+			}
+			policy = policyWith(s.Config.SignIn.URL, token)
+		}
+		securityHeaders(c.Writer.Header(), policy)
+		s.allowFrame(c)
+	}
+}
+
+// Paths of the chat on other pages: the page in the frame, and the script that makes the frame.
+const (
+	framePath       = "/embed"
+	frameScriptPath = "/embed.js"
+)
+
+// allowFrame lets a page of ALLOWED_ORIGINS have our page in a frame, if the address names its
+// origin. The browser checks that the name is true, for each page around the frame.
+func (s *server) allowFrame(c *gin.Context) {
+	h := c.Writer.Header()
+	switch c.Request.URL.Path {
+	case frameScriptPath:
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	case framePath:
+		origin := c.Query("origin")
+		if !s.Config.Identity.Origins.Has(origin) {
+			return
+		}
+		h.Set("Content-Security-Policy", strings.Replace(h.Get("Content-Security-Policy"), "frame-ancestors 'none'", "frame-ancestors "+origin, 1))
+		h.Del("X-Frame-Options")
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin") // for a page with Cross-Origin-Embedder-Policy
+	}
 }
 
 func securityHeaders(h http.Header, policy string) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -220,7 +221,19 @@ func TestResponsesMatchTheDocument(t *testing.T) {
 	c.agui()
 	c.keys()
 	c.mcp()
+	es := newSigner(t, "es", jwt.SigningMethodES256)
+	p := newOIDC(t, es)
+	elsewhere := setup(t, p.administrated, func(d *Deps) { d.Config.Limits.Daily.Tokens = 100 }) // a server whose people have a provider
+	there := elsewhere.client()
+	there.Transport = c.Transport
+	there.call(200, "GET", mcpMetadataPath, nil)
+	there.h.Set("Authorization", "Bearer "+es.sign(t, p.claims(inGroups("boss"))))
+	elsewhere.administer(there.id())
+	for _, path := range adminRoutes(elsewhere.server) {
+		there.call(200, "GET", path, nil)
+	}
 	c.boards()
+	c.signedIn("ann").spaces(b)
 	c.call(200, "PATCH", "/api/documents/"+doc, m{"title": "Renamed"})
 	for _, path := range []string{"/api/documents/" + doc, "/api/document-sets/" + set} {
 		c.call(204, "DELETE", path, nil)
@@ -242,9 +255,11 @@ func (c tourist) account() {
 	c.stepwise()
 	page := c.begin("/")
 	c.comeBack(consent(c.b.t, page))
+	c.comeBack(consent(c.b.t, c.call(200, "GET", "/api/connections/mcp/fake/start", nil)["url"].(string)))
 	c.CheckRedirect = follow
 	c.get(200, "/api/connections")
 	c.call(200, "DELETE", "/api/connections/google", nil)
+	c.call(200, "DELETE", "/api/connections/mcp/fake", nil)
 }
 
 // things makes one of each resource that a message may name.

@@ -67,6 +67,51 @@ func (s *cutStore) FindTurn(ctx context.Context, owner string, ref db.CancelRef)
 	return s.Store.FindTurn(ctx, owner, ref)
 }
 
+// unsavedStore does not show open turns: they are not saved yet.
+type unsavedStore struct {
+	db.Store
+	unsaved atomic.Bool
+}
+
+func (s *unsavedStore) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (chat.Turn, error) {
+	if s.unsaved.Load() {
+		return chat.Turn{}, db.ErrNotFound
+	}
+	return s.Store.FindTurn(ctx, owner, ref)
+}
+
+func (s *unsavedStore) OpenTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error) {
+	if s.unsaved.Load() {
+		return nil, nil
+	}
+	return s.Store.OpenTurns(ctx, owner, thread)
+}
+
+// The database is available again, and the turn that was accepted without it is not saved yet.
+func TestStopFindsARunningTurnThatIsNotSavedYet(t *testing.T) {
+	t.Parallel()
+	for name, which := range map[string]m{"client_turn_id": {"client_turn_id": "c1"}, "stream_run_id": {"stream_run_id": "r1"}, "thread_id": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := &unsavedStore{}
+			b := setup(t, func(d *Deps) { store.Store, d.Store = d.Store, store })
+			b.engine.script = waiting
+			c, other := b.client(), b.client()
+			s := c.ask(m{"thread_id": someThread, "client_turn_id": "c1", "stream_run_id": "r1"})
+			s.until("status")
+			store.unsaved.Store(true)
+			which["thread_id"] = someThread
+			if name != "thread_id" {
+				assert.EqualValues(t, "pending", other.call(202, "POST", "/api/chat/cancel", which)["status"], "somebody else's thread")
+			}
+			got := c.call(202, "POST", "/api/chat/cancel", which)
+			assert.True(t, got["turn_id"] == s.res.Header.Get("X-Turn-Id") && got["status"] == "cancelling", "answer: %v", got)
+			store.unsaved.Store(false)
+			s.until("cancelled")
+		})
+	}
+}
+
 func (s *cutStore) Head(ctx context.Context, owner, thread string) (string, error) {
 	if err := s.down(); err != nil {
 		return "", err
@@ -260,11 +305,21 @@ func TestOutageAcceptsMessagesOfBothFormats(t *testing.T) {
 			c, other := b.client(), b.client()
 			other.id()
 			c.ask(m{"thread_id": someThread}).rest()
+			back := make(chan struct{})
+			b.engine.set(func() {
+				b.engine.script = func(u *turn) { // a finished text is shown once the database has it
+					u.e.bus.PublishDelta(bus.Delta{TurnID: u.ref.TurnID, Piece: 1, Attempt: 1, Text: "The answer is 42."})
+					<-back
+					u.say(1, "The answer is 42.")
+					u.finish()
+				}
+			})
 			store.cut.Store(true)
 			other.call(503, "POST", path, body, "X-Thread-Id", someThread)
 			s := c.stream("POST", path, body, "X-Thread-Id", someThread)
 			s.lineWith("The answer is 42.")
 			store.cut.Store(false)
+			close(back)
 			rest, err := io.ReadAll(s.r)
 			assert.True(t, err == nil && !strings.Contains(string(rest), "rror"), "%s, %v", rest, err)
 		})

@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/textproto"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +23,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/image/tiff"
 
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -64,8 +68,9 @@ func TestUploads(t *testing.T) {
 		{test: "with a title", name: "notes.md", content: "# A\n\nb", title: "My notes", status: 202, wantTitle: "My notes", wantType: "md"},
 		{test: "a path as its name", name: `..\..\etc/passwd.txt`, content: "x", status: 202, wantTitle: "passwd", wantType: "txt"},
 		{test: "by media type", name: "page", mediaType: "text/html", content: "<p>x</p>", status: 202, wantTitle: "page", wantType: "html"},
-		{test: "a picture", name: "cat.png", mediaType: "image/png", content: "\x89PNG\r\n\x1a\n", status: 415},
-		{test: "a picture named text", name: "cat.txt", content: "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", status: 415},
+		{test: "a picture", name: "cat.png", mediaType: "image/png", content: "\x89PNG\r\n\x1a\n", status: 202, wantTitle: "cat", wantType: "png"},
+		{test: "a film", name: "cat.mp4", mediaType: "video/mp4", content: "\x00\x00\x00\x18ftypmp42\x00\x00", status: 415},
+		{test: "a film named text", name: "cat.txt", content: "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00", status: 415},
 		{test: "nothing in it", name: "empty.txt", status: 400, wantField: "file"},
 		{test: "too large", name: "big.txt", content: strings.Repeat("x", 1<<20+1), status: 413},
 		{test: "far too large", name: "big.txt", content: strings.Repeat("x", 2<<20), status: 413},
@@ -91,7 +96,7 @@ func TestUploads(t *testing.T) {
 			t.Errorf("%s: %v", x.test, got)
 		}
 	}
-	assert.Len(t, b.engine.ingested, 4, "ingests: %v", b.engine.ingested)
+	assert.Len(t, b.engine.ingested, 5, "ingests: %v", b.engine.ingested)
 	for contentType, body := range map[string]string{
 		"multipart/form-data":                "x",
 		"multipart/form-data; boundary=abc":  "--abc\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nbroken off",
@@ -108,6 +113,35 @@ func decodeBody(t testing.TB, res *http.Response) map[string]any {
 	out := map[string]any{}
 	require.NoError(t, json.Unmarshal(raw, &out))
 	return out
+}
+
+// Rule D14.
+func TestDocumentOfAConversationIsListedThereUntilItIsInTheLibrary(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	conversation, other := uuid.NewString(), uuid.NewString()
+	made := c.call(202, "POST", "/api/documents", map[string]any{"title": "Attached", "text": "An okapi.", "conversation_id": conversation})
+	id := made["id"].(string)
+	require.Equal(t, conversation, made["conversation_id"])
+	listed := func(query string) int {
+		return len(slices.DeleteFunc(c.call(200, "GET", "/api/documents"+query, nil)["items"].([]any), func(d any) bool { return d.(map[string]any)["id"] != id }))
+	}
+	at := func() []int {
+		return []int{listed("?conversation_id=" + conversation), listed("?conversation_id=" + other), listed("")}
+	}
+	require.Equal(t, []int{1, 0, 0}, at())
+	moved := c.call(200, "PATCH", "/api/documents/"+id, map[string]any{"conversation_id": ""})
+	require.Nil(t, moved["conversation_id"])
+	require.Equal(t, "Attached", moved["title"])
+	require.Equal(t, []int{0, 0, 1}, at())
+	require.Equal(t, other, c.call(200, "PATCH", "/api/documents/"+id, map[string]any{"conversation_id": other})["conversation_id"])
+	for _, path := range []string{"/api/documents?conversation_id=x", "/api/search?q=okapi&conversation_id=x"} {
+		c.call(400, "GET", path, nil)
+	}
+	c.call(400, "PATCH", "/api/documents/"+id, map[string]any{"conversation_id": "x"})
+	c.call(400, "PATCH", "/api/documents/"+id, map[string]any{})
+	c.call(400, "POST", "/api/documents", map[string]any{"title": "A", "text": "b", "conversation_id": "x"})
 }
 
 // Rule D5.
@@ -133,6 +167,32 @@ func TestOriginalOfADocumentIsServedAsADownload(t *testing.T) {
 
 	b.client().call(404, "GET", "/api/documents/"+id+"/original", nil) // a stranger
 	c.call(404, "GET", "/api/documents/x/original", nil)
+}
+
+// Rule D5.
+func TestPageOfATIFFIsServedAsAPicture(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	add := func(name, media, raw string) string {
+		body, kind := form(t, name, media, raw, "")
+		id := c.call(202, "POST", "/api/documents", body, "Content-Type", kind)["id"].(string)
+		require.NoError(t, b.store.SetDocumentPages(t.Context(), c.id(), id, 1, 0))
+		require.NoError(t, b.store.StoreText(t.Context(), c.id(), id, "A page.", nil, nil))
+		return id
+	}
+	var fax bytes.Buffer
+	require.NoError(t, tiff.Encode(&fax, image.NewGray(image.Rect(0, 0, 2000, 3000)), &tiff.Options{Compression: tiff.Deflate}))
+	id := add("fax.tif", "image/tiff", fax.String())
+	res := c.send("GET", "/api/documents/"+id+"/original?page=1", nil)
+	require.Equal(t, "image/png", res.Header.Get("Content-Type"))
+	picture := must.Have(png.Decode(res.Body))(t)
+	require.Equal(t, image.Rect(0, 0, 2000, 3000), picture.Bounds())
+	for _, page := range []string{"0", "2", "x"} {
+		c.call(400, "GET", "/api/documents/"+id+"/original?page="+page, nil)
+	}
+	c.call(404, "GET", "/api/documents/"+add("cut.tif", "image/tiff", fax.String()[:100])+"/original?page=1", nil)
+	c.call(400, "GET", "/api/documents/"+add("note.md", "text/markdown", "A note.")+"/original?page=1", nil)
 }
 
 func TestFileNamesAreNoPaths(t *testing.T) {
@@ -274,9 +334,13 @@ func TestMe(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
-	c.call(200, "PUT", "/api/me", map[string]any{"industry": "banking", "location": "Kuala Lumpur", "id": "me"})
+	c.call(200, "PUT", "/api/me", map[string]any{"industry": "banking", "location": "Kuala Lumpur", "hide_samples": true, "instructions": " Be brief. ", "id": "me"})
 	me := c.call(200, "GET", "/api/me", nil)
-	assert.True(t, me["industry"] == "banking" && me["location"] == "Kuala Lumpur" && me["anonymous"] == true && me["id"] != "me", "%v", me)
+	assert.True(t, me["industry"] == "banking" && me["location"] == "Kuala Lumpur" && me["hide_samples"] == true && me["anonymous"] == true && me["id"] != "me", "%v", me)
+	assert.Equal(t, "Be brief.", me["instructions"])
+	e := c.call(400, "PUT", "/api/me", map[string]any{"instructions": strings.Repeat("ü", chat.MaxInstructions+1)})
+	assert.Equal(t, "instructions", e["error"].(map[string]any)["details"].([]any)[0].(map[string]any)["field"])
+	c.call(200, "PUT", "/api/me", map[string]any{"instructions": strings.Repeat("ü", chat.MaxInstructions)})
 }
 
 func TestErrorsHaveTheRequestIDAndValidOnesAreKept(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/db"
 )
@@ -21,6 +22,19 @@ func byID(h func(c *gin.Context, id string) error) func(*gin.Context) error {
 			return err
 		}
 		return h(c, id)
+	}
+}
+
+const maxServerName = 64
+
+// byServer is byID for routes with the name of an MCP server.
+func byServer(h func(c *gin.Context, server string) error) func(*gin.Context) error {
+	return func(c *gin.Context) error {
+		server := c.Param("server")
+		if len(server) > maxServerName {
+			return problem.NotFound
+		}
+		return h(c, server)
 	}
 }
 

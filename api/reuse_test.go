@@ -72,7 +72,7 @@ func TestDeletedThreadsNameCanBeReusedInEveryDialect(t *testing.T) {
 			assert.Len(t, messages, 2)
 			c.call(404, "POST", d.path, d.body(d.thread, "c1", "old question"), headers("c1")...)
 			c.call(404, "GET", "/api/chat/stream/"+thread+"?turn_id="+old, nil)
-			other.call(404, "GET", "/api/chat/history/"+thread, nil)
+			assert.Empty(t, other.call(200, "GET", "/api/chat/history/"+thread, nil)["messages"])
 			if _, next := send("c1", "another question"); next == old { // the old name, and another message
 				t.Error("the old turn came back")
 			}

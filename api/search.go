@@ -9,6 +9,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
@@ -60,6 +61,9 @@ func (s *server) search(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
+	if err := ofConversation(c); err != nil {
+		return err
+	}
 	if err := s.visible(c, "doc_ids", ids); err != nil {
 		return err
 	}
@@ -108,3 +112,6 @@ func showHits(found []chat.Hit) []hitJSON {
 	}
 	return hits
 }
+
+// paramConversation lets lists and searches see the documents of a conversation.
+var paramConversation = openapi.Param{Name: "conversation_id", About: "A conversation, whose documents are listed, or searched beside those of the library."}

@@ -63,10 +63,11 @@ type sharedJSON struct {
 
 // sharedMessage is a message of a link's copy. It has no ids.
 type sharedMessage struct {
-	Role      string           `json:"role"` // user or assistant
-	Text      string           `json:"text"`
-	CreatedAt string           `json:"created_at"`
-	Citations []sharedCitation `json:"citations,omitempty"`
+	Role       string           `json:"role"` // user or assistant
+	Text       string           `json:"text"`
+	CreatedAt  string           `json:"created_at"`
+	Citations  []sharedCitation `json:"citations,omitempty"`
+	Unverified []string         `json:"unverified,omitempty"`
 }
 
 type sharedCitation struct {
@@ -175,10 +176,11 @@ var servedPicture = regexp.MustCompile(`!\[([^\]\n]*)\]\(/api/attachments/[^()\s
 // without text.
 func shared(m chat.Message) (_ sharedMessage, ok bool) {
 	var about struct {
-		Kind      string             `json:"kind"`
-		Type      chat.InterruptType `json:"interrupt_type"`
-		Outcome   chat.Outcome       `json:"outcome"`
-		Citations []chat.Citation    `json:"citations"`
+		Kind       string             `json:"kind"`
+		Type       chat.InterruptType `json:"interrupt_type"`
+		Outcome    chat.Outcome       `json:"outcome"`
+		Citations  []chat.Citation    `json:"citations"`
+		Unverified []string           `json:"unverified"`
 	}
 	if b, err := json.Marshal(m.Metadata); err == nil {
 		_ = json.Unmarshal(b, &about) // fields of another shape are left out
@@ -193,6 +195,7 @@ func shared(m chat.Message) (_ sharedMessage, ok bool) {
 	for _, cited := range about.Citations {
 		out.Citations = append(out.Citations, sharedCitation{N: cited.N, Source: string(cited.Source), Title: cited.Title, Quote: cited.Quote, URL: cited.URL})
 	}
+	out.Unverified = about.Unverified
 	return out, out.Text != ""
 }
 

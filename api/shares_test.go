@@ -34,7 +34,7 @@ func (b *bundle) answered(owner string, end db.Settlement) (thread, turn string)
 // citing is an answer that cites a document and shows a picture, after questions.
 var citing = db.Settlement{
 	Text: "Thirty days [1]. ![Chart](/api/attachments/1234)",
-	Metadata: map[string]any{"tokens_used": 7, "stream_run_id": "private-run", "citations": []chat.Citation{
+	Metadata: map[string]any{"tokens_used": 7, "stream_run_id": "private-run", "unverified": []string{"Thirty days"}, "citations": []chat.Citation{
 		{N: 1, Source: "document", DocID: "private-doc", ChunkID: "private-chunk", Title: "Leave Policy", Quote: "thirty days", Start: new(4), End: new(15)}}},
 	Prompts: []db.Prompt{
 		{ID: "n", Message: "A private notice.", Code: "x"},
@@ -84,6 +84,7 @@ func TestALinkShowsACopyOfTheConversation(t *testing.T) {
 		}
 		require.Equal(t, []string{"user: How long is the notice?", "assistant: Which document?", "user: Leave Policy", "assistant: Thirty days [1]. Chart"}, said)
 		require.Equal(t, []sharedCitation{{N: 1, Source: "document", Title: "Leave Policy", Quote: "thirty days"}}, messages[3].Citations)
+		require.Equal(t, []string{"Thirty days"}, messages[3].Unverified)
 	}
 
 	require.Empty(t, stranger.send("GET", share["path"].(string), nil).Cookies(), "of the page")

@@ -15,7 +15,6 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/guard"
 )
 
 // eventStream writes server-sent events to one client.
@@ -30,8 +29,6 @@ type eventStream struct {
 	// Fires when the client's token expires; nil: the client has no token that expires.
 	expired    <-chan time.Time
 	stopExpiry func()
-	// The client may read what operators can do about a failure.
-	operator bool
 	// The ids of the turn that is shown, for an error of the stream itself.
 	shown chat.Event
 	// Measures how long the client waits; nil: it is not measured.
@@ -42,8 +39,6 @@ type eventStream struct {
 	whole dialect.Whole
 	// Which events of the turn the client gets.
 	filter dialect.Shown
-	// The write deadline of the connection.
-	deadline time.Time
 }
 
 // open sends the headers of a stream; end it with close.
@@ -60,7 +55,6 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 		done: request.ClientContext(c).Done(), stop: s.Stop, wire: wire, filter: dialect.Shown{View: view},
 	}
 	o.expired, o.stopExpiry = s.expiry(identity.Of(c))
-	o.operator = s.operator(c)
 	if o.whole, _ = wire.(dialect.Whole); o.whole != nil {
 		h.Set("Content-Type", "application/json; charset=utf-8")
 		h.Set("Cache-Control", "no-store")
@@ -73,16 +67,9 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 	return o
 }
 
-// operator reports whether a client may read what operators can do about a failure:
-// where all callers are anonymous, a local one is the operator.
-func (s *server) operator(c *gin.Context) bool {
-	return s.identity.Mode == identity.Anonymous && guard.Local(c.Request)
-}
-
 func (s *server) close(o *eventStream) {
 	o.ping.Stop()
 	o.stopExpiry()
-	_ = o.rc.SetWriteDeadline(time.Time{}) // the connection may serve another request
 	s.metrics.streams.WithLabelValues(o.wire.Name()).Dec()
 }
 
@@ -91,9 +78,6 @@ func (o *eventStream) add(e chat.Event, id string) {
 	o.timing.note(e)
 	if e.Type == chat.EventFailed {
 		o.failed = e.Code
-		if o.operator {
-			e = e.ForOperator()
-		}
 	}
 	o.buf = o.wire.Event(o.buf, e, id)
 }
@@ -111,15 +95,10 @@ func (o *eventStream) end() error {
 	return o.flush()
 }
 
-// flush sends the buffer, within request.WriteTimeout. The deadline is moved when a quarter
-// of it has passed, not for every token.
+// flush sends the buffer, within request.WriteTimeout.
 func (o *eventStream) flush() error {
 	if o.whole != nil { // nothing is sent before the end
 		return nil
-	}
-	if now := time.Now(); o.deadline.Sub(now) < request.WriteTimeout*3/4 {
-		o.deadline = now.Add(request.WriteTimeout)
-		_ = o.rc.SetWriteDeadline(o.deadline) // not every writer has deadlines
 	}
 	if len(o.buf) > 0 {
 		_, err := o.w.Write(o.buf)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"path"
@@ -28,6 +29,7 @@ type (
 	}
 	configJSON struct {
 		Model         modelJSON          `json:"model"`
+		Models        []choiceJSON       `json:"models"` // that people can choose
 		Agents        []agentJSON        `json:"agents"`
 		DocumentTypes []documentTypeJSON `json:"document_types"`
 		ImportSources []importSourceJSON `json:"import_sources"`
@@ -38,7 +40,12 @@ type (
 	modelJSON struct {
 		Label    string `json:"label"`
 		Offline  bool   `json:"offline"`
+		Vision   bool   `json:"vision"` // sees pictures, as far as is known
 		Provider string `json:"provider"`
+	}
+	choiceJSON struct {
+		Name    string `json:"name"`
+		Default bool   `json:"default"`
 	}
 	agentJSON struct {
 		Name        chat.Agent `json:"name"`
@@ -66,6 +73,20 @@ type (
 		Tokens bool   `json:"tokens"`
 		// SignIn is how the page lets people sign in; left out when it does not.
 		SignIn *signInJSON `json:"sign_in,omitempty"`
+		// OIDC is the same at an OpenID Connect provider.
+		OIDC *oidcJSON `json:"oidc,omitempty"`
+	}
+	oidcJSON struct {
+		Issuer     string `json:"issuer"`
+		ClientID   string `json:"client_id"`
+		Scopes     string `json:"scopes"`
+		Audience   string `json:"audience,omitempty"` // of the access tokens that the page sends; left out: it sends id tokens
+		NameClaim  string `json:"name_claim"`
+		EmailClaim string `json:"email_claim"`
+		// The provider's endpoints; left out while the provider cannot be reached.
+		Authorization string `json:"authorization_endpoint,omitempty"`
+		Token         string `json:"token_endpoint,omitempty"`
+		EndSession    string `json:"end_session_endpoint,omitempty"`
 	}
 	signInJSON struct {
 		URL       string   `json:"url"` // of the Supabase project
@@ -81,11 +102,25 @@ func (s *server) health(c *gin.Context) error {
 }
 
 // ready reports whether all required parts are available. It also shows operators which
-// parts are down, including optional ones. The log has the reasons.
+// parts are down, including optional ones.
 func (s *server) ready(c *gin.Context) error {
-	parts := map[string]string{"stream": "ok", "model": s.Model.Provider, "vectors": s.Store.VectorSearch()}
-	down := []string{}
-	required := 0
+	parts, down, required := s.parts(c.Request.Context())
+	status, word := http.StatusOK, "ready"
+	if required > 0 {
+		status, word = http.StatusServiceUnavailable, "unavailable"
+	}
+	if !s.Config.Operators.Allow(c.Request) {
+		parts, down = nil, nil
+	}
+	c.JSON(status, readyJSON{word, parts, down})
+	return nil
+}
+
+// parts returns the states of all parts by name, which of them are down, and how many of
+// these the server needs to answer messages. The log has the reasons.
+func (s *server) parts(ctx context.Context) (parts map[string]string, down []string, required int) {
+	parts = map[string]string{"stream": "ok", "model": s.Model.Provider, "vectors": s.Store.VectorSearch()}
+	down = []string{}
 	fail := func(part string, err error) {
 		required++
 		parts[part] = "down"
@@ -94,7 +129,7 @@ func (s *server) ready(c *gin.Context) error {
 	}
 	checks := map[string]probe.Check{"database": s.Store.Ping}
 	maps.Copy(checks, s.Ready)
-	for part, err := range probe.Run(c.Request.Context(), checks, s.Log) {
+	for part, err := range probe.Run(ctx, checks, s.Log) {
 		if err != nil {
 			fail(part, err)
 		} else {
@@ -117,10 +152,6 @@ func (s *server) ready(c *gin.Context) error {
 			parts["tokens"] = "down" // requests without a token are served
 		}
 	}
-	status, word := http.StatusOK, "ready"
-	if required > 0 {
-		status, word = http.StatusServiceUnavailable, "unavailable"
-	}
 	if s.Optional != nil {
 		for part, state := range s.Optional() {
 			parts[part] = state
@@ -130,11 +161,7 @@ func (s *server) ready(c *gin.Context) error {
 		}
 	}
 	slices.Sort(down)
-	if !s.Config.Operators.Allow(c.Request) {
-		parts, down = nil, nil
-	}
-	c.JSON(status, readyJSON{word, parts, down})
-	return nil
+	return parts, down, required
 }
 
 // serveMetrics serves the metrics to operators.
@@ -155,6 +182,10 @@ func (s *server) config(c *gin.Context) error {
 	for _, a := range s.Agents.Chosen() {
 		agents = append(agents, agentJSON{a.Name, a.Label, a.Description})
 	}
+	models := []choiceJSON{}
+	for _, name := range s.Model.Choices {
+		models = append(models, choiceJSON{name, name == s.Model.Name})
+	}
 	types := []documentTypeJSON{}
 	for _, t := range s.DocumentTypes {
 		types = append(types, documentTypeJSON{t.Label, t.Extensions})
@@ -167,10 +198,11 @@ func (s *server) config(c *gin.Context) error {
 		DocumentTypes: types,
 		ImportSources: sources,
 		Agents:        agents,
-		Model:         modelJSON{Label: s.modelLabel(), Offline: s.Model.Offline, Provider: s.Model.Provider},
+		Models:        models,
+		Model:         modelJSON{Label: s.modelLabel(), Offline: s.Model.Offline, Vision: s.Model.Vision, Provider: s.Model.Provider},
 		Limits:        limitsJSON{chat.MaxMessage, s.Config.MaxUploadBytes, dialect.MaxTipTap, dialect.MaxTags},
 		Features:      features,
-		Auth:          authJSON{s.identity.Mode, s.identity.AcceptsTokens(), s.signIn()},
+		Auth:          authJSON{s.identity.Mode, s.identity.AcceptsTokens(), s.signIn(), s.oidc()},
 	})
 	return nil
 }
@@ -182,6 +214,19 @@ func (s *server) signIn() *signInJSON {
 		return nil
 	}
 	return &signInJSON{in.URL, in.Key, append([]string{}, in.Methods...), append([]string{}, in.Providers...)}
+}
+
+// oidc returns nil if people cannot sign in at an OpenID Connect provider.
+func (s *server) oidc() *oidcJSON {
+	in := s.Config.OIDC
+	if in.Issuer == "" {
+		return nil
+	}
+	out := oidcJSON{Issuer: in.Issuer, ClientID: in.ClientID, Scopes: in.Scopes, Audience: in.Audience, NameClaim: in.NameClaim, EmailClaim: in.EmailClaim}
+	if e := s.identity.Endpoints(in.Issuer); e != nil {
+		out.Authorization, out.Token, out.EndSession = e.Authorization, e.Token, e.EndSession
+	}
+	return &out
 }
 
 func (s *server) modelLabel() string {
@@ -203,7 +248,7 @@ func (s *server) page(c *gin.Context) {
 		s.fail(c, problem.NotFound)
 		return
 	}
-	if s.identity.Mode == identity.Anonymous && path.Ext(p) == "" && !strings.HasPrefix(p, "/s/") { // a reader of a shared copy needs no identity
+	if s.identity.Mode == identity.Anonymous && path.Ext(p) == "" && p != framePath && !strings.HasPrefix(p, "/s/") { // a reader of a shared copy needs no identity; a frame has a cookie of its own
 		s.identity.SetCookie(c)
 	}
 	c.Status(http.StatusOK) // gin sets 404 for a path without a route

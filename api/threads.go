@@ -13,7 +13,7 @@ type Threads interface {
 	// Submit sends the thread a turn whose row exists, or that is Unsaved. It is
 	// idempotent: for a repeated message that the rows did not show, it returns the turn
 	// of the first try. It returns a *chat.Refused with CodeTurnRunning when on_busy is
-	// reject and a turn runs, or with CodeNotFound when the turn's conversation was
+	// reject and a turn runs, with CodeTurnBegun when Replaces does not wait, or with CodeNotFound when the turn's conversation was
 	// deleted and its id reused.
 	Submit(ctx context.Context, s chat.Submit) (chat.Submitted, error)
 	// Resume answers the pending interrupt. It returns a *chat.Refused (CodeNoInterrupt,

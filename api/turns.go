@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -61,6 +62,9 @@ type submittedTurn struct {
 // returns the turn that it made the first time. Once the row is written, the submit
 // goes on even if the client disconnects.
 func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Submit) (_ submittedTurn, err error) {
+	if in.Content.Model, err = s.chosenModel(in.Content.Model); err != nil {
+		return submittedTurn{}, err
+	}
 	now := s.now()
 	turn := newTurn(who.ID, in, now)
 	lost := s.settleLostBefore(ctx, who.ID, in) // concurrent with the insert, so that it adds no latency
@@ -84,7 +88,7 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 	ctx, cancel := request.Detached(ctx)
 	defer cancel()
 	submit := chat.Submit{
-		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: in.OnBusy, Cancelled: cancelled,
+		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: onBusy(in), Replaces: in.Replaces, Cancelled: cancelled,
 		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID, RequestID: who.RequestID,
 		Generation: row.Generation,
 	}
@@ -113,10 +117,19 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 	if (created || unsaved) && !again {
 		s.metrics.turns.Inc()
 	}
-	if in.OnBusy == chat.Enqueue { // the turn before it may be lost with its question
+	if submit.OnBusy == chat.Enqueue { // the turn before it may be lost with its question
 		go s.settleLost(context.WithoutCancel(ctx), row.Owner, row.ThreadID)
 	}
 	return submittedTurn{row, got.Log, early}, nil
+}
+
+// onBusy returns the policy of a message. A running turn reads no more than the words of a message
+// that steers it, so one with more waits for its own turn.
+func onBusy(in dialect.Submit) chat.OnBusy {
+	if c := in.Content; in.OnBusy == chat.Steer && (len(c.Attachments) > 0 || c.Action != "" || len(c.Board) > 0) {
+		return chat.Enqueue
+	}
+	return in.OnBusy
 }
 
 // submitEdition submits a message whose client names messages, not their contents. The
@@ -301,8 +314,8 @@ func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Sub
 	var exists *bool // whether the conversation exists; nil: not checked
 	reads, rctx := errgroup.WithContext(ctx)
 	reads.Go(func() error { return s.checkSubmit(rctx, who.ID, in) })
-	reads.Go(func() (err error) { // after the hash, so that a retry has the same hash whatever agent the first try got
-		turn.Content.Agent, exists, err = s.agentFor(rctx, who.ID, in)
+	reads.Go(func() (err error) { // after the hash, so that a retry has the same hash whatever agent and model the first try got
+		turn.Content.Agent, turn.Content.Model, exists, err = s.answererFor(rctx, who.ID, in)
 		return err
 	})
 	if err := reads.Wait(); err != nil {
@@ -319,48 +332,66 @@ func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Sub
 	return row, created, cancelled, err
 }
 
-// agentFor returns the agent for a message: on the thread of a discovery board the
-// boards' agent, else the agent that the message names, else the result of agentOf.
-// exists says whether the conversation exists; nil: not checked.
-func (s *server) agentFor(ctx context.Context, owner string, in dialect.Submit) (agent chat.Agent, exists *bool, err error) {
-	agent, followed := in.Content.Agent, false
-	if in.AgentUnset {
-		agent, followed, exists, err = s.agentOf(ctx, owner, in)
+// chosenModel checks the model that a message names. Without a choice of models it is ignored.
+func (s *server) chosenModel(name string) (string, error) {
+	switch {
+	case len(s.Model.Choices) == 0:
+		return "", nil
+	case name != "" && !slices.Contains(s.Model.Choices, name):
+		return "", dialect.Problems{{Field: "model", Problem: "must be " + dialect.OneOf(s.Model.Choices)}}
 	}
-	if err != nil || in.ThreadID == "" || len(in.Content.Board) > 0 || followed && agent != chat.AgentDiscovery {
-		return agent, exists, err
-	}
-	agent, err = s.agentOnBoard(ctx, owner, in.ThreadID, agent)
-	return agent, exists, err
+	return name, nil
 }
 
-// agentOf returns the agent for a message that names none: the agent of the turn
-// that it follows, or of the thread's newest turn, else the dialect's default. followed
-// says whether there is such a turn; exists is that of agentFor.
-func (s *server) agentOf(ctx context.Context, owner string, in dialect.Submit) (_ chat.Agent, followed bool, exists *bool, _ error) {
+// answererFor returns the agent and the model for a message: on the thread of a discovery
+// board the boards' agent, else the agent that the message names, else that of the turn that
+// it follows, else the dialect's default; the model in the same way, empty: none was chosen.
+// exists says whether the conversation exists; nil: not checked.
+func (s *server) answererFor(ctx context.Context, owner string, in dialect.Submit) (agent chat.Agent, model string, exists *bool, err error) {
+	agent, model = in.Content.Agent, in.Content.Model
+	inherits := model == "" && !in.ModelNamed && len(s.Model.Choices) > 0
+	followed := false
+	if in.AgentUnset || inherits {
+		var before chat.Content
+		before, followed, exists, err = s.followed(ctx, owner, in)
+		if followed && in.AgentUnset {
+			agent = before.Agent
+		}
+		if followed && inherits && slices.Contains(s.Model.Choices, before.Model) {
+			model = before.Model
+		}
+	}
+	known := followed && in.AgentUnset && agent != chat.AgentDiscovery // the thread of a board has only turns of its agent
+	if err != nil || in.ThreadID == "" || len(in.Content.Board) > 0 || known {
+		return agent, model, exists, err
+	}
+	agent, err = s.agentOnBoard(ctx, owner, in.ThreadID, agent)
+	return agent, model, exists, err
+}
+
+// followed returns the content of the turn that a message follows, or of the thread's newest
+// turn. ok says whether there is such a turn; exists is that of answererFor.
+func (s *server) followed(ctx context.Context, owner string, in dialect.Submit) (_ chat.Content, ok bool, exists *bool, _ error) {
 	before := chat.TurnOf(in.Content.ParentRequest)
 	if before == "" || before == chat.RootCheckpoint {
 		if in.ThreadID == "" {
-			return in.Content.Agent, false, nil, nil
+			return chat.Content{}, false, nil, nil
 		}
 		newest, any, err := s.Store.HeadContent(ctx, owner, in.ThreadID)
 		found := err == nil
 		switch {
 		case notFound(err), found && !any:
-			return in.Content.Agent, false, &found, nil
+			return chat.Content{}, false, &found, nil
 		case err != nil:
-			return "", false, nil, err
+			return chat.Content{}, false, nil, err
 		}
-		return newest.Agent, true, &found, nil
+		return newest, true, &found, nil
 	}
 	t, err := s.Store.Turn(ctx, owner, before)
-	switch {
-	case notFound(err):
-		return in.Content.Agent, false, exists, nil
-	case err != nil:
-		return "", false, exists, err
+	if notFound(err) {
+		err = nil
 	}
-	return t.Content.Agent, true, exists, nil
+	return t.Content, t.ID != "", nil, err
 }
 
 // checkSubmit checks what only the store knows: whether the ids exist.

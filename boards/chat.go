@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -26,7 +28,7 @@ func Chat(ctx context.Context, store Chats, owner, id string, b *board.Board) ([
 	}
 	var said []board.Message
 	for _, m := range h.Messages {
-		if m.Role == "user" || m.Role == "assistant" {
+		if m.Role == "user" || m.Role == "assistant" && (m.Content != "" || len(chat.ToolResults(m.Metadata)) > 0) {
 			said = append(said, message(m, b))
 		}
 	}
@@ -39,7 +41,7 @@ func Chat(ctx context.Context, store Chats, owner, id string, b *board.Board) ([
 
 // message converts a thread's message to one of a board's chat.
 func message(m chat.Message, b *board.Board) board.Message {
-	out := board.Message{ID: m.ID, Role: m.Role, Content: m.Content, CreatedAt: m.CreatedAt.UTC().Format(time.RFC3339Nano),
+	out := board.Message{ID: messageID(m), Role: m.Role, Content: m.Content, CreatedAt: m.CreatedAt.UTC().Format(time.RFC3339Nano),
 		References: references(m.Metadata["references"])}
 	for _, r := range chat.ToolResults(m.Metadata) {
 		if call, ok := b.ToolCall(r.ToolCallID); ok {
@@ -47,6 +49,15 @@ func message(m chat.Message, b *board.Board) board.Message {
 		}
 	}
 	return out
+}
+
+// messageID returns the id of a message in a board's chat, a UUID. An answer has that of its
+// turn.
+func messageID(m chat.Message) string {
+	if m.Role == "assistant" {
+		return m.TurnID
+	}
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(m.ID)).String()
 }
 
 // references reads a list that the store has decoded from JSON.

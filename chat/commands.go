@@ -13,6 +13,9 @@ type Submit struct {
 	ThreadID string
 	TurnID   string
 	OnBusy   OnBusy
+	// Replaces is a turn that waits: this one takes its place in the queue, and it disappears
+	// from the history. Empty: none.
+	Replaces string
 	// ClientTurnID and ContentHash identify a retry while the rows cannot be read.
 	ClientTurnID string
 	ContentHash  string
@@ -141,7 +144,7 @@ func ClientKey(clientTurnID string) string {
 
 // Refused is the error of a rejected command, with a code of docs/errors.md.
 type Refused struct {
-	Code    string // CodeTurnRunning, CodeNoInterrupt, CodeBadResume, CodeTurnConflict, CodeDatabase, CodeNotFound
+	Code    string // CodeTurnRunning, CodeTurnBegun, CodeNoInterrupt, CodeBadResume, CodeTurnConflict, CodeDatabase, CodeNotFound
 	Message string
 	TurnID  string // the running turn, for CodeTurnRunning
 }

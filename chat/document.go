@@ -33,7 +33,7 @@ const (
 // Document is a file or text that answers can cite.
 type Document struct {
 	ID    string
-	Owner string // PublicOwner for a document that everyone can read
+	Owner string // PublicOwner for a document that everyone can read, SpaceOwner for one of a space
 	Title string // what the person called it
 	Named bool   // a person gave the title; nothing else replaces it
 	Name  string // of its file, with the extension; empty without a file
@@ -50,14 +50,21 @@ type Document struct {
 	SourceURL  string     // a link to it at the source; empty for uploads
 	// SourceVersion changes when the document changes at its source; empty for uploads.
 	SourceVersion string
+	ThreadID      string // the conversation that it belongs to; empty for the library
 	Bytes         int64
 	Chunks        int
 	PageCount     int    // of its file; 0 if its type has no pages
 	UnreadPages   int    // those of them that are pictures or noise, whose text is missing
+	Language      string // of its text, as ISO 639-1; empty until it is ready, and where it is not known
 	Progress      int    // of the ingest, in percent
 	Error         string // why it failed, as messages.Message.Stored
 	CreatedAt     time.Time
+	AddedBy       string    // in a space: the person who put it there; empty: deleted since
+	DeletedAt     time.Time // in a space: when it was deleted; zero: it is not
 }
+
+// Mail reports whether the document is an e-mail.
+func (d Document) Mail() bool { return d.Format == "eml" || d.Format == "msg" }
 
 // Chunk is a passage of a document. Start and End count characters (runes) of
 // the document's stored text, and Text is verbatim between them.
@@ -91,9 +98,10 @@ func PageAt(pages []PageStart, at int) int {
 // Hit is a chunk found by a search; a higher score is better.
 type Hit struct {
 	Chunk
-	Title  string // the document's label
-	Public bool   // of a document of PublicOwner
-	Score  float64
+	Title    string // the document's label
+	Public   bool   // of a document of PublicOwner
+	Language string // of the document
+	Score    float64
 }
 
 // DocumentSet is a named group of documents.

@@ -76,22 +76,27 @@ type Event struct {
 	Resume    *ResumeValue `json:"resume,omitempty"`
 	Channel   Channel      `json:"channel,omitempty"` // resumed and cancelled: how the decision came
 	Code      string       `json:"code,omitempty"`    // notice and failed
-	Hint      string       `json:"hint,omitempty"`    // failed: what operators can do, as messages.Message.Stored; not for others
 	Retryable bool         `json:"retryable,omitempty"`
 	Response  *Response    `json:"response,omitempty"`
 	Reason    CancelReason `json:"reason,omitempty"`
 	Partial   string       `json:"partial,omitempty"`   // cancelled and failed
 	Citations []Citation   `json:"citations,omitempty"` // of Partial
-	Usage     *Usage       `json:"usage,omitempty"`     // cancelled, failed and interrupt (so far); a response has its own
+	// Unverified are words of Partial, as in Response.
+	Unverified []string `json:"unverified,omitempty"`
+	Usage      *Usage   `json:"usage,omitempty"` // cancelled, failed and interrupt (so far); a response has its own
 }
 
 // Response is a finished answer with its metadata.
 type Response struct {
-	Text                string     `json:"response"`
-	Citations           []Citation `json:"citations"`
+	Text      string     `json:"response"`
+	Citations []Citation `json:"citations"`
+	// Unverified are words of Text that the model quoted and that are in no source, in order,
+	// each verbatim.
+	Unverified          []string   `json:"unverified,omitempty"`
 	Action              Action     `json:"action"`
 	InferenceConfidence Confidence `json:"inference_confidence"`
 	RetrievalConfidence Confidence `json:"retrieval_confidence"`
+	Model               string     `json:"model,omitempty"` // that the person has chosen
 	Usage               Usage      `json:"usage"`
 	Finish              Finish     `json:"finish,omitempty"`
 }
@@ -175,6 +180,19 @@ func StatusMessage(node Node, detail string) messages.Message {
 	return statusMessages[node]
 }
 
+// StatusLabel says what node does, without words of people; empty: unknown.
+func StatusLabel(node Node) string {
+	switch node {
+	case NodeWebSearch:
+		return "Searching the web..."
+	case NodeTool:
+		return "Calling a tool..."
+	case NodeImport:
+		return "Importing a document..."
+	}
+	return statusMessages[node].Text
+}
+
 // RetryMessage is the status while a model call waits to be made again, for the n-th time.
 func RetryMessage(n int) messages.Message { return messages.StatusRetry.With(messages.Params{"n": n}) }
 
@@ -200,8 +218,14 @@ const (
 	NoticeAnswerCut         = "answer_cut"        // the model's limit ended the answer
 	NoticeAnswerFiltered    = "answer_filtered"   // the provider's content filter did
 	NoticeAnswerBroken      = "answer_broken"     // the provider gave up
+	NoticeFigures           = "figures_not_found" // in the passages that the answer cites
 	NoticeWrongProposal     = "proposal_rejected" // the model has twice proposed what a discovery board cannot take
 	NoticeAgent             = "agent"             // an agent's own; the entry has its sentence
+	NoticePlan              = "plan"              // how the model is going to find the answer; the entry's Ref has its words
+	NoticeSteered           = "steered"           // what the person wrote while the turn worked; the entry's Ref has their words
+	NoticeStepsUsed         = "steps_used"        // the limit of steps ended the turn's work
+	NoticeTokensUsed        = "tokens_used"       // that of tokens did
+	NoticeCostUsed          = "cost_used"         // that of money did
 )
 
 var noticeMessages = map[string]messages.Message{
@@ -220,11 +244,15 @@ var noticeMessages = map[string]messages.Message{
 	NoticeNotSaved:          messages.NotSaved,
 	NoticeSummarized:        messages.Summarized,
 	NoticeHistoryDropped:    messages.HistoryDropped,
+	NoticeFigures:           messages.FiguresNotFound,
 	NoticeWrongProposal:     messages.WrongProposal,
 	NoticeAnswerCut:         messages.AnswerCut,
 	NoticeAnswerFiltered:    messages.AnswerFiltered,
 	NoticeAnswerBroken:      messages.AnswerBroken,
 	NoticeNoImages:          messages.NoImages,
+	NoticeStepsUsed:         messages.StepsUsed,
+	NoticeTokensUsed:        messages.TokensUsed,
+	NoticeCostUsed:          messages.CostUsed,
 }
 
 // NoticeMessage returns the text of a notice's code.
@@ -239,6 +267,7 @@ const (
 	CodeHost             = "host_not_allowed"
 	CodeMethod           = "method_not_allowed"
 	CodeTurnRunning      = "turn_running"
+	CodeTurnBegun        = "turn_begun"
 	CodeTurnConflict     = "client_turn_id_conflict"
 	CodeNoInterrupt      = "no_pending_interrupt"
 	CodeBadResume        = "invalid_resume_value"
@@ -293,11 +322,3 @@ func FailureMessage(code string) (message messages.Message, retryable bool) {
 
 // Say sets the text of an event.
 func (e *Event) Say(m messages.Message) { e.Message, e.Coded = m.Text, m.Coded }
-
-// ForOperator returns e with what an operator can do about a failure in its message.
-func (e Event) ForOperator() Event {
-	if e.Hint != "" {
-		e.Say(messages.Message{Coded: e.Coded, Text: e.Message}.Then(messages.Read(e.Hint)))
-	}
-	return e
-}

@@ -39,7 +39,8 @@ type Import struct {
 	URL         string
 	State       ImportState
 	Outcome     ImportOutcome // of a ready one
-	Name        string        // title, or the name at the source; empty until it is known
+	Name        string        // at the source: of the file with its extension, or the page's title; empty until it is known
+	Title       string        // of the document as it is called now; empty until it is stored
 	Remote      string        // JSON of what the source says about it, for the download
 	DocID       string        // empty until it is stored
 	Chunks      int           // of a ready one

@@ -173,6 +173,15 @@ func (v ResumeValue) Fits(q Question) string {
 	return ""
 }
 
+// CancelReason is the reason with which a CancelResume ends the turn: Superseded when its
+// value says so, because the person has gone on in another conversation.
+func (v ResumeValue) CancelReason() CancelReason {
+	if v.Text() == string(Superseded) {
+		return Superseded
+	}
+	return UserCancelled
+}
+
 // decides returns why the decisions do not cover the calls.
 func (v ResumeValue) decides(calls []CallRef) string {
 	seen := map[string]bool{}

@@ -21,6 +21,7 @@ const (
 	TextAnswerable  = "answerable"
 	TextWebResults  = "web_results" // JSON
 	TextCitations   = "citations"   // JSON, []Citation of the answer
+	TextPlan        = "plan"        // how the model is going to find the answer
 	// TextFailureHint says why the model's refusal is final. TextOperatorHint says to
 	// operators what to do then, such as which setting to check. Both are messages
 	// (messages.Message.Stored).
@@ -30,6 +31,10 @@ const (
 
 // PieceKey is the key of an answer's n-th piece.
 func PieceKey(n int) string { return "piece:" + strconv.Itoa(n) }
+
+// UnverifiedKey is the key of the words of a piece that were a quotation and are in no
+// source: a JSON list.
+func UnverifiedKey(n int) string { return "unverified:" + strconv.Itoa(n) }
 
 // SaidKey is the key of the result of a turn's n-th model call: activities.Written, as
 // JSON.
@@ -43,6 +48,9 @@ func ReasoningKey(n int) string { return "reasoning:" + strconv.Itoa(n) }
 func CallKey(callID string) string   { return "call:" + callID }
 func EditedKey(callID string) string { return "edited:" + callID }
 func ResultKey(callID string) string { return "result:" + callID }
+
+// GivenKey is the key of the n-th message that the person wrote while the turn worked.
+func GivenKey(n int) string { return "given:" + strconv.Itoa(n) }
 
 // ImportKey is the key of the sentence about an import's end in a turn's notice.
 func ImportKey(importID string) string { return "import:" + importID }
@@ -62,8 +70,10 @@ func ToolKey(tool string) string   { return "tool:" + tool }
 func RememberedKey(name string) string { return "remembered:" + name }
 
 // ShownKey is the key of the ids of the passages in a call's result, as JSON. DoneKey is
-// that of a call's outcome: activities.CallResult, as JSON.
+// that of a call's outcome: activities.CallResult, as JSON. NoteKey is the key of what prompts
+// show before the passages.
 func ShownKey(callID string) string { return "shown:" + callID }
+func NoteKey(callID string) string  { return "note:" + callID }
 func DoneKey(callID string) string  { return "done:" + callID }
 
 // StartedKey is the key of the record that a call with side effects was about to run: how

@@ -26,10 +26,11 @@ func OneLine(name string) string {
 // MaxTitle is the length of a title made from a message, in characters.
 const MaxTitle = 60
 
-// TitleFrom returns the beginning of a message without polite phrases, cut between words:
-// the title of a conversation until there is a better one.
+// TitleFrom returns the beginning of a message without polite phrases, cut between words,
+// with the host of each link in its place: the title of a conversation until there is a
+// better one.
 func TitleFrom(message string) string {
-	title := plainRequest(OneLine(message))
+	title := plainRequest(link.ReplaceAllString(OneLine(message), "$1"))
 	if utf8.RuneCountInString(title) > MaxTitle {
 		if first := firstSentence.FindString(title); utf8.RuneCountInString(first) >= minSentence && utf8.RuneCountInString(first) <= MaxTitle {
 			return strings.TrimRight(first, ". ")
@@ -53,6 +54,7 @@ func TitleWith(message, document string) string {
 const minSentence = 12 // characters of a first sentence that can be a title
 
 var (
+	link          = regexp.MustCompile(`(?i)\bhttps?://(?:www\.)?([^\s/?#]+)\S*`)
 	firstSentence = regexp.MustCompile(`^.*?[.?!](?: |$)`)
 	greeting      = regexp.MustCompile(`(?i)^(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag|abend))(?: (?:there|palaver|everybody|all|zusammen))?(?:[,.!: -]+|$))+`)
 	politeStart   = regexp.MustCompile(`(?i)^(?:(?:please|bitte|kindly)[, ]+|(?:can|could|would|will) you (?:please |kindly )?|(?:kannst du|könntest du|können sie|könnten sie) (?:bitte |mir bitte |mir )?|i (?:would like|want|need) (?:you )?to |tell me )`)

@@ -27,6 +27,8 @@ func TestTitleLeavesOutPolitePhrases(t *testing.T) {
 		"Hi, can you please tell me the notice period?":                                           "Tell me the notice period?",
 		"hello! what is the notice period":                                                        "What is the notice period",
 		"Please summarize the Leave Policy, thanks!":                                              "Summarize the Leave Policy!",
+		"summarize https://docs.google.com/document/d/1AbCdEfGhIjKlMnOpQrStUvWxYz0123456789/edit": "summarize docs.google.com",
+		"Please compare https://www.example.com/a?b=c with http://other.example#d":                "Compare example.com with other.example",
 		"Guten Tag, könnten Sie bitte den Vertrag zusammenfassen?":                                "Den Vertrag zusammenfassen?",
 		"What is the notice period? I ask because I am about to leave the company in the summer.": "What is the notice period?",
 		"Why? I ask because I am about to leave the company in the summer and need to know.":      "Why? I ask because I am about to leave the company in the…",

@@ -74,12 +74,31 @@ const (
 	Enqueue   OnBusy = "enqueue"   // the new turn waits for its end
 	Reject    OnBusy = "reject"    // the submit is rejected
 	Rollback  OnBusy = "rollback"  // supersede, and remove the running turn from the history
+	Steer     OnBusy = "steer"     // the running turn reads the message before its next model call; enqueue when it cannot
 )
 
 // Valid reports whether b is a known policy.
 func (b OnBusy) Valid() bool {
 	switch b {
-	case Supersede, Enqueue, Reject, Rollback:
+	case Supersede, Enqueue, Reject, Rollback, Steer:
+		return true
+	}
+	return false
+}
+
+// Effort is how much work an answer may take.
+type Effort string
+
+const (
+	Quick    Effort = "quick"    // one retrieval
+	Normal   Effort = "normal"   // a few steps when what was found does not suffice
+	Thorough Effort = "thorough" // a plan first, then as many steps as the limits allow
+)
+
+// Valid reports whether e is a known effort.
+func (e Effort) Valid() bool {
+	switch e {
+	case Quick, Normal, Thorough:
 		return true
 	}
 	return false
@@ -124,17 +143,25 @@ type Content struct {
 	WebSearch     bool            `json:"enable_web_search,omitempty"`
 	NoWebSearch   bool            `json:"no_web_search,omitempty"` // the web must not be searched, whatever the message asks for
 	Agent         Agent           `json:"agent"`
+	Model         string          `json:"model,omitempty"`                // that the person has chosen (CHAT_MODELS); empty: that of the task
 	Attachments   []string        `json:"attachments,omitempty"`          // ids of pictures, at most MaxAttachments
+	TimeZone      string          `json:"time_zone,omitempty"`            // of the person, an IANA name; empty: not known
 	ParentRequest string          `json:"parent_checkpoint_id,omitempty"` // as requested; empty: the current head
 	// References are items of a discovery board that the message is about. Board is the
 	// board itself, with the chat so far, when it is the client's and not stored here.
-	References []string        `json:"references,omitempty"`
-	Board      json.RawMessage `json:"board,omitempty"`
+	References []string `json:"references,omitempty"`
+	// Temporary: the conversation that a first message begins is in no list, and is deleted when
+	// its client leaves it, or when it is idle for a day.
+	Temporary bool            `json:"temporary,omitempty"`
+	Effort    Effort          `json:"effort,omitempty"` // empty: that of the settings
+	Board     json.RawMessage `json:"board,omitempty"`
 }
 
 // ThreadKind returns the kind of the thread that a first message with this content creates.
 func (c Content) ThreadKind() ThreadKind {
 	switch {
+	case c.Agent != AgentDiscovery && c.Temporary:
+		return ThreadTemporary
 	case c.Agent != AgentDiscovery:
 		return ThreadConversation
 	case len(c.Board) > 0:
@@ -146,9 +173,18 @@ func (c Content) ThreadKind() ThreadKind {
 // MaxAttachments limits the pictures of a message.
 const MaxAttachments = 8
 
+// Location returns the person's time zone, or that of the server.
+func (c Content) Location() *time.Location {
+	if l, err := time.LoadLocation(c.TimeZone); err == nil && c.TimeZone != "" {
+		return l
+	}
+	return time.Local
+}
+
 // Hash identifies the content: with the same client_turn_id, the same hash is a retry
 // and another is a conflict.
 func (c Content) Hash() string {
+	c.TimeZone = "" // a retry may come from elsewhere
 	b, err := json.Marshal(c)
 	if err != nil { // only an invalid RawMessage can do this, and the edge has validated it
 		b = []byte(c.Message)
@@ -255,6 +291,7 @@ type Conversation struct {
 	CreatedAt     time.Time
 	LastMessageAt time.Time
 	Status        string // idle, running, interrupted
+	Approval      bool   // interrupted by a question about tool calls
 	Kind          ThreadKind
 	Pinned        bool // listed before the others
 	Archived      bool // not in the list, but in that of the archived ones
@@ -269,12 +306,20 @@ type ThreadKind string
 // Kinds of threads.
 const (
 	ThreadConversation ThreadKind = ""
-	ThreadBoard        ThreadKind = "board" // the chat of the discovery board with the thread's id
-	ThreadOnce         ThreadKind = "once"  // for one turn; deleted afterwards
+	ThreadBoard        ThreadKind = "board"     // the chat of the discovery board with the thread's id
+	ThreadOnce         ThreadKind = "once"      // for one turn; deleted afterwards
+	ThreadTemporary    ThreadKind = "temporary" // deleted when it is left
 )
 
-// Profile is what a user entered about themselves; web queries use it.
+// MaxInstructions limits Profile.Instructions, in characters.
+const MaxInstructions = 1500
+
+// Profile is what a user entered about themselves; web queries use industry and location.
 type Profile struct {
 	Industry string `json:"industry,omitempty"`
 	Location string `json:"location,omitempty"`
+	// HideSamples: lists, searches and suggestions leave out public documents.
+	HideSamples bool `json:"hide_samples,omitempty"`
+	// Instructions say how the user wants answers. Models read them as the user's data.
+	Instructions string `json:"instructions,omitempty"`
 }

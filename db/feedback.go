@@ -28,5 +28,6 @@ type Feedback struct {
 	Owner, ThreadID, TurnID string
 	Good                    bool
 	Reason                  string // in their words; may be empty
+	Shared                  bool   // administrators may read the question and the answer
 	CreatedAt, UpdatedAt    time.Time
 }

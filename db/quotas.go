@@ -37,6 +37,9 @@ type Inserter interface {
 	// nil: any. It creates the conversation if needed, but not under a deleted id
 	// (ErrNotFound): an old tab may still show the deleted one.
 	PutRepo(ctx context.Context, owner, threadID string, gzipped []byte, sha256 string, match *int) (Repo, error)
+	// MoveToSpace moves a document of owner's library into a space in which owner contributes.
+	// ErrProcessing until it is ready or failed.
+	MoveToSpace(ctx context.Context, owner, space, id string) error
 	// CreateDocument writes a document (status processing) with its raw upload.
 	CreateDocument(ctx context.Context, d chat.Document, raw []byte) error
 	// PutImport writes an imported document (status processing) with its content, and
@@ -82,18 +85,22 @@ type Quotas interface {
 	PruneSpending(ctx context.Context, before time.Time) error
 }
 
+// NoCookies is the session generation of owners with an account. No cookie has it.
+const NoCookies = 1 << 62
+
 // Visitors knows the owners who have no account: those for whom something was
 // inserted with Bounds.Anonymous.
 type Visitors interface {
 	// Seen records a request of an owner. With account, the owner has one now: their
-	// data counts for no address any more, and UnusedOwners does not list them.
+	// data counts for no address any more, UnusedOwners does not list them, and their session
+	// generation becomes NoCookies.
 	Seen(ctx context.Context, owner string, account bool, at time.Time) error
 	// UnusedOwners lists owners without an account who were last seen before a time, ordered
 	// by id, from the first id greater than after.
 	UnusedOwners(ctx context.Context, before time.Time, after string, limit int) ([]string, error)
 	// LeftThreads lists the chats of deleted boards that can no longer be restored, and
-	// throw-away threads that were not used for OnceKept, ordered by id, from the first id
-	// greater than after.
+	// throw-away and temporary threads that were not used for OnceKept, ordered by id, from
+	// the first id greater than after.
 	LeftThreads(ctx context.Context, now time.Time, after string, limit int) ([]chat.ThreadRef, error)
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Repair lists open turns and documents, to repair rows whose workflow is lost.
 //
-// OpenThreads, ProcessingDocuments, UnacceptedTurns and OpenTurnCounts read rows of every
+// OpenThreads, ProcessingDocuments, UnacceptedTurns, Claims and OpenTurnCounts read rows of every
 // owner. They return only ids and numbers; changes go through methods that take the owner.
 type Repair interface {
 	// OpenThreads lists conversations of all owners with an accepted, unsettled turn
@@ -32,6 +32,9 @@ type Repair interface {
 	// UnfinishedImports lists imports of all owners that have not ended and did not change
 	// since a time, one for each key, ordered by key, from the first greater than after.
 	UnfinishedImports(ctx context.Context, before time.Time, after string, limit int) ([]ImportRef, error)
+	// Claims lists the claims of all owners that began before a time and have no end, ordered
+	// by owner, from the first greater than after.
+	Claims(ctx context.Context, before time.Time, after string, limit int) ([]Claim, error)
 	// OwnerOfTurn returns the owner of a turn, whoever that is.
 	OwnerOfTurn(ctx context.Context, id string) (string, error)
 	// TakeLease takes the lease of this name for a holder, or renews it. A lease of another

@@ -4,8 +4,8 @@
 //
 // Every method that takes an owner sees only that owner's rows (documents also
 // PublicOwner's); for another owner's row it returns ErrNotFound, as for one that does not
-// exist. Only methods of Repair, AuditLog, Upkeep and FeedbackLog read rows of every owner.
-// They return no texts, except the reasons of FeedbackLog. KeyByDigest and ShareByDigest
+// exist. Only methods of Repair, AuditLog, Upkeep, FeedbackLog and Administration read rows of every
+// owner. They return no texts, except reasons of feedback and the turns that people share with it. KeyByDigest and ShareByDigest
 // find a row by a secret.
 package db
 
@@ -169,10 +169,13 @@ type Store interface {
 	AuditLog
 	Upkeep
 	Connections
+	ToolServers
 	Keys
 	Shares
 	Feedbacks
 	FeedbackLog
+	Administration
+	Spaces
 	// Ping reports whether the database answers; ErrUnavailable when not.
 	Ping(ctx context.Context) error
 	// Sync makes what was written so far survive a power failure.
@@ -183,6 +186,9 @@ type Store interface {
 // Conversations keeps threads and profiles.
 type Conversations interface {
 	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
+	// NeverUsed reports whether the owner has and had no conversation with the id. What others
+	// have does not count.
+	NeverUsed(ctx context.Context, owner, id string) (bool, error)
 	// ListConversations lists the pinned ones, then the others, both by last message, newest
 	// first; limit 1 to 100. q matches titles and message text, case-insensitively, and also
 	// finds archived conversations; without q they are left out.
@@ -205,7 +211,7 @@ type Conversations interface {
 	// SessionGeneration returns the first generation of an anonymous owner's cookies that
 	// is valid; 0 until EndSessions.
 	SessionGeneration(ctx context.Context, owner string) (int64, error)
-	// EndSessions raises the generation and returns it.
+	// EndSessions raises the generation and returns it. DeleteUser raises it, too.
 	EndSessions(ctx context.Context, owner string) (int64, error)
 }
 
@@ -215,7 +221,8 @@ type Turns interface {
 	// was unavailable. It replaces an unaccepted row with the same client_turn_id: a
 	// retry of the message wrote that row and was answered with this turn. ErrNotFound
 	// when the turn's conversation was deleted, that is, has another generation.
-	SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error)
+	// cancelled is true if a cancel came first.
+	SaveTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, cancelled bool, _ error)
 	// Turn reads a turn in any status.
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
 	// TurnContext reads a turn and the state of its thread in one query.
@@ -230,9 +237,12 @@ type Turns interface {
 	// of a turn that has a parent, else ErrNotFound; a rolled back turn is replaced
 	// by its own parent.
 	MarkTurn(ctx context.Context, owner, id string, s chat.TurnStatus, parent string) error
+	// MarkAsking is MarkTurn with the status interrupted and the type of the question.
+	// The next MarkTurn clears the type.
+	MarkAsking(ctx context.Context, owner, id string, asks chat.InterruptType, parent string) error
 	// UnmarkTurn undoes MarkTurn for an unsettled turn: it loses its place in the
-	// tree, which no other turn gets, and its status is accepted or new again. A
-	// settled turn does not change (no error).
+	// tree, which no other turn gets, and its status is accepted or new again. Turns
+	// after it follow its parent. A settled turn does not change (no error).
 	UnmarkTurn(ctx context.Context, owner, id string, s chat.TurnStatus) error
 	// Cancel writes a tombstone for ref, so that a later submit finds it;
 	// idempotent. A stream_run_id matches only turns sent at most a minute before or
@@ -241,8 +251,8 @@ type Turns interface {
 	Cancel(ctx context.Context, owner string, ref CancelRef, reason chat.CancelReason) error
 
 	// Cancelled reports whether a tombstone matches the turn: one may have been
-	// written between the turn's row and its submit.
-	Cancelled(ctx context.Context, owner, turnID string) (bool, error)
+	// written between the turn's row and its submit. The turn needs no row.
+	Cancelled(ctx context.Context, t chat.Turn) (bool, error)
 
 	// PutText upserts a text of an open turn under a key ("piece:1",
 	// "web_query", "unresolved"…). ErrSettled when the turn is over.
@@ -338,7 +348,8 @@ type TurnLog struct {
 	Events []chat.Event
 }
 
-// UnusedFor is how long a picture is kept while no message uses it.
+// UnusedFor is how long a picture is kept while no message uses it, and a document of a thread
+// that has not begun.
 const UnusedFor = 24 * time.Hour
 
 // Files keeps pictures and the clients' own message repositories.
@@ -395,12 +406,21 @@ type Documents interface {
 	ImportedDocument(ctx context.Context, owner string, source chat.SourceType, externalID string) (chat.Document, error)
 	// RawDocument returns the upload of a document that is still processing.
 	RawDocument(ctx context.Context, owner, id string) (chat.Document, []byte, error)
+	// DocumentAddress returns the digest of the address from which an anonymous owner has
+	// sent a document; empty for others.
+	DocumentAddress(ctx context.Context, owner, id string) (string, error)
 	// Original returns the upload of a document that is ready.
 	Original(ctx context.Context, owner, id string) ([]byte, error)
 	DocumentProgress(ctx context.Context, owner, id string, percent int) error
 	// SetDocumentPages sets how many pages the file of a document has that is processing, and
 	// how many of them could not be read.
 	SetDocumentPages(ctx context.Context, owner, id string, pages, unread int) error
+	// PutScan stores what OCR has read on a page of a document that is processing; "": nothing.
+	// It does nothing if another version has replaced the document, or the page is stored.
+	PutScan(ctx context.Context, owner, id, version string, page int, text string) error
+	// Scans returns the pages that PutScan has stored for this version, until the document is
+	// ready or failed.
+	Scans(ctx context.Context, owner, id, version string) (map[int]string, error)
 	// StoreText replaces text, chunks and (when not nil) their vectors, and marks the
 	// document ready, in one transaction.
 	StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error
@@ -414,10 +434,16 @@ type Documents interface {
 	// another version has replaced it.
 	FailVersion(ctx context.Context, owner, id, version, reason string) error
 	Document(ctx context.Context, owner, id string) (chat.Document, error)
-	// ListDocuments lists the owner's and the public documents, newest first; limit 1 to 200.
+	// ListDocuments lists the owner's and the public documents of the library, or InThread
+	// those of the thread, newest first; limit 1 to 200. It, VisibleDocuments and searches of
+	// all documents leave out public ones that the owner's profile hides, and those of other
+	// threads; by id they are there.
 	ListDocuments(ctx context.Context, owner, cursor string, limit int) (Page[chat.Document], error)
 	// RenameDocument returns ErrForbidden for a public one unless owner is PublicOwner.
 	RenameDocument(ctx context.Context, owner, id, title string) error
+	// MoveDocument makes a document belong to a thread, or to the library (""). A thread's
+	// documents are deleted with it, and a day after their upload if it never begins.
+	MoveDocument(ctx context.Context, owner, id, threadID string) error
 	// DeleteDocument returns ErrForbidden for a public one unless owner is PublicOwner.
 	DeleteDocument(ctx context.Context, owner, id string) error
 	// DocumentText returns ErrNotFound until the document is ready.
@@ -432,8 +458,8 @@ type Documents interface {
 	ChunksByID(ctx context.Context, owner string, ids []string) ([]chat.Hit, error)
 	// DocumentChunks lists a document's first limit chunks in order.
 	DocumentChunks(ctx context.Context, owner, docID string, limit int) ([]chat.Hit, error)
-	// SearchText ranks chunks of ready documents by full text (stemmed, any of
-	// the words), best first; docIDs nil: all that owner may see. Score > 0.
+	// SearchText ranks chunks of ready documents by full text (any of the words, by the rules
+	// of language.Query for the languages of the documents), best first; docIDs nil: all that owner may see. Score > 0.
 	SearchText(ctx context.Context, owner string, words []Word, docIDs []string, k int) ([]chat.Hit, error)
 	// SearchVector ranks by cosine similarity. Scores are exact. VectorSearch says what is
 	// compared: an index may miss a hit, and without one older documents may be left out.
@@ -449,7 +475,15 @@ type Documents interface {
 	// EmbeddingProgress counts the ready documents that owner may see, and those of them
 	// that have vectors of the model.
 	EmbeddingProgress(ctx context.Context, owner, model string) (done, total int, err error)
-	// WordCounts returns in how many visible chunks each word's stem occurs, and how
+	// DocumentsToIndex lists ready documents of all owners, as (id, owner), that other rules than
+	// language.TermsVersion have indexed, ordered by id, from the first id greater than after.
+	DocumentsToIndex(ctx context.Context, after string, limit int) ([]chat.Document, error)
+	// IndexDocument indexes the text and the names of a ready document again.
+	IndexDocument(ctx context.Context, owner, id string) error
+	// IndexProgress counts the ready documents of all owners, and those of them that the
+	// rules of language.TermsVersion have indexed.
+	IndexProgress(ctx context.Context) (done, total int, err error)
+	// WordCounts returns in how many visible chunks each word occurs, in any form, and how
 	// many visible chunks there are. With them, a caller can weigh the words of a question.
 	WordCounts(ctx context.Context, owner string, words []string) (map[string]int, int, error)
 

@@ -157,6 +157,7 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"no secret":                        "image: {tag: '1'}",
 		"no version":                       "secret: palaver",
 		"latest":                           "secret: palaver\nimage: {tag: latest}",
+		"latest of workers":                smallest + "worker: {image: {tag: latest}}",
 		"not a digest":                     "secret: palaver\nimage: {digest: abc}",
 		"an unknown value":                 smallest + "apis: {}",
 		"an unknown nested value":          smallest + "api: {replica: 3}",
@@ -170,6 +171,33 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 	} {
 		_, err := render(t, values)
 		require.Error(t, err, name)
+	}
+}
+
+// Workers need the image with tesseract to read scanned pages; the API does not.
+func TestWorkersMayHaveAnImageOfTheirOwn(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("a", 64)
+	for values, want := range map[string]string{
+		"image: {tag: '1'}": "palaver:1",
+		"image: {tag: '1'}\nworker: {image: {repository: r/ocr}}":                               "r/ocr:1",
+		"image: {tag: '1'}\nworker: {image: {tag: 1-ocr}}":                                      "palaver:1-ocr",
+		"image: {tag: '1'}\nworker: {image: {repository: r/ocr, digest: '" + digest + "'}}":     "r/ocr@" + digest,
+		"image: {tag: '1', digest: '" + digest + "'}\nworker: {image: {repository: r/ocr}}":     "r/ocr:1",
+		"image: {digest: '" + digest + "'}\nworker: {image: {repository: r/ocr, tag: 1.0.0}}":   "r/ocr:1.0.0",
+		"image: {repository: r/palaver, digest: '" + digest + "'}\nworker: {image: {tag: '2'}}": "r/palaver:2",
+	} {
+		objects := rendered(t, values+"\nsecret: palaver\n")
+		worker := read[appsv1.Deployment](t, objects, "Deployment chat-worker").Spec.Template.Spec.Containers[0].Image
+		require.Equal(t, want, worker, values)
+		given, err := chartutil.ReadValues([]byte(values))
+		require.NoError(t, err)
+		image := given["image"].(map[string]any)
+		api := read[appsv1.Deployment](t, objects, "Deployment chat-api").Spec.Template.Spec.Containers[0].Image
+		if image["digest"] != nil {
+			require.Contains(t, api, "@"+digest)
+		} else {
+			require.Equal(t, "palaver:1", api)
+		}
 	}
 }
 
@@ -210,6 +238,19 @@ func TestSettingsOfTheChartAndItsExamplesExist(t *testing.T) {
 		for name := range v.Settings {
 			require.Contains(t, known, name, path)
 		}
+	}
+}
+
+func TestRolesCanHaveSecretsOfTheirOwn(t *testing.T) {
+	objects := rendered(t, smallest+"api: {secret: palaver-api}\nworker: {secret: palaver-worker}\n")
+	for role, other := range map[string]string{"api": "worker", "worker": "api"} {
+		var names []string
+		for _, from := range read[appsv1.Deployment](t, objects, "Deployment chat-"+role).Spec.Template.Spec.Containers[0].EnvFrom {
+			names = append(names, from.SecretRef.Name)
+		}
+		require.Equal(t, []string{"palaver", "palaver-" + role}, names)
+		alone := rendered(t, smallest+other+": {secret: palaver-"+other+"}\n")
+		require.Len(t, read[appsv1.Deployment](t, alone, "Deployment chat-"+role).Spec.Template.Spec.Containers[0].EnvFrom, 1)
 	}
 }
 
@@ -306,9 +347,10 @@ func TestNetworkPoliciesAllowOnlyThePeersOfTheValues(t *testing.T) {
 	}
 	require.Equal(t, []string{"ingress", "monitoring"}, names("api"), "Prometheus also reads metrics from the API")
 	require.Equal(t, []string{"monitoring"}, names("worker"))
-	open := rendered(t, smallest+"networkPolicy: {enabled: true, metricsFrom: [{podSelector: {}}]}")
+	open := rendered(t, smallest+"networkPolicy: {metricsFrom: [{podSelector: {}}]}")
 	require.Empty(t, read[networkingv1.NetworkPolicy](t, open, "NetworkPolicy chat-api").Spec.Ingress[0].From, "all peers are allowed")
-	require.NotContains(t, rendered(t, smallest), "NetworkPolicy chat-api")
+	require.Contains(t, rendered(t, smallest), "NetworkPolicy chat-api", "by default")
+	require.NotContains(t, rendered(t, smallest+"networkPolicy: {enabled: false}"), "NetworkPolicy chat-api")
 }
 
 // The types of these objects are not part of the Kubernetes API. The test declares the

@@ -69,8 +69,8 @@ func TestSecretsAreFilesOfTheContainersThatNeedThem(t *testing.T) {
 		"temporal-schema": {"temporal_database_password"},
 		"temporal":        {"temporal_database_password"},
 		"nats":            {"nats_token"},
-		"api":             {"cookie_secret", "nats_token", "palaver_database_url"},
-		"worker":          {"cookie_secret", "nats_token", "palaver_database_url"},
+		"api":             {"cookie_secret", "nats_token", "palaver_database_url", "token_encryption_key"},
+		"worker":          {"nats_token", "palaver_database_url", "token_encryption_key"},
 	}
 	for _, s := range p.Services {
 		var sources []string
@@ -96,13 +96,56 @@ func TestSecretsAreFilesOfTheContainersThatNeedThem(t *testing.T) {
 	require.Equal(t, "/srv/secrets/cookie_secret", moved.Secrets["cookie_secret"].File)
 }
 
+// ownSecrets are the settings with secrets that one role has alone.
+var ownSecrets = map[string][]string{
+	"api":    {"COOKIE_SECRET_FILE", "SUPABASE_JWT_SECRET", "PROXY_SHARED_SECRET", "CODEC_TOKEN"},
+	"worker": {"MCP_JWT_SECRET", "LANGSMITH_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS", "TAVILY_API_KEY", "GOOGLE_API_KEY"},
+}
+
+// onlyWhether are the settings of which the API knows only whether the worker has them: the page shows it.
+var onlyWhether = []string{"TAVILY_API_KEY", "GOOGLE_API_KEY"}
+
+// What faces the Internet has no key that only the worker uses, and the worker none that identifies callers.
+func TestRolesHaveNoSecretsOfTheOther(t *testing.T) {
+	given := map[string]string{"SECRETS_DIR": "/srv/secrets"}
+	for _, names := range ownSecrets {
+		for _, name := range names {
+			given[name] = "a secret"
+		}
+	}
+	p, err := load(t, given)
+	require.NoError(t, err)
+	for role, other := range map[string]string{"api": "worker", "worker": "api"} {
+		own, others := p.Services[role].Environment, p.Services[other].Environment
+		for _, name := range ownSecrets[role] {
+			require.NotEmpty(t, *own[name], name)
+			if slices.Contains(onlyWhether, name) {
+				require.Equal(t, "set", *others[name], name)
+				continue
+			}
+			require.NotContains(t, others, name, other)
+		}
+		var folders []string
+		for _, v := range p.Services[role].Volumes {
+			if v.Type == types.VolumeTypeBind {
+				folders = append(folders, v.Source)
+			}
+		}
+		require.Equal(t, []string{"/srv/secrets/settings", "/srv/secrets/settings-" + role}, folders)
+	}
+	plain := project(t).Services["api"].Environment
+	for _, name := range onlyWhether {
+		require.Empty(t, *plain[name], name)
+	}
+}
+
 func TestComposeContainsNoSecret(t *testing.T) {
 	file, err := os.ReadFile(filepath.Join(root, "docker-compose.yml"))
 	require.NoError(t, err)
 	for _, line := range strings.Split(string(file), "\n") {
 		name, value, found := strings.Cut(strings.TrimSpace(line), ":")
 		if found && regexp.MustCompile(`(?i)(password|secret|token|_pwd|_key)$`).MatchString(name) {
-			require.Regexp(t, `^\s*(\$\{[A-Z_]+:-\}|\{file: .*)`, value, "%s must be a variable without a default, or a file", name)
+			require.Regexp(t, `^\s*(\$\{[A-Z_]+:(-|\+set)\}|\{file: .*)`, value, "%s must be a variable without a default, or a file", name)
 		}
 	}
 	for _, path := range []string{".gitignore", ".dockerignore"} {
@@ -123,10 +166,11 @@ func TestOptionalSecretsMayBeFiles(t *testing.T) {
 	for _, role := range []string{"api", "worker"} {
 		s := p.Services[role]
 		require.Empty(t, *s.Environment["OPENAI_API_KEY"], "when the variable is empty, the program reads the file")
-		i := slices.IndexFunc(s.Volumes, func(v types.ServiceVolumeConfig) bool { return v.Target == *s.Environment["SETTINGS_DIR"] })
-		require.GreaterOrEqual(t, i, 0, role)
-		require.Equal(t, "/srv/secrets/settings", s.Volumes[i].Source)
-		require.True(t, s.Volumes[i].ReadOnly)
+		for _, folder := range strings.Split(*s.Environment["SETTINGS_DIR"], ":") {
+			i := slices.IndexFunc(s.Volumes, func(v types.ServiceVolumeConfig) bool { return v.Target == folder })
+			require.GreaterOrEqual(t, i, 0, role)
+			require.True(t, s.Volumes[i].ReadOnly)
+		}
 	}
 }
 
@@ -225,8 +269,11 @@ func TestRolesUseOnlyDeclaredVariables(t *testing.T) {
 	for _, role := range []string{"api", "worker"} {
 		s := p.Services[role]
 		require.Equal(t, types.ShellCommand{role}, s.Command)
-		require.Equal(t, p.Services["worker"].Environment, s.Environment)
+		other := p.Services[map[string]string{"api": "worker", "worker": "api"}[role]].Environment
 		for name := range s.Environment {
+			if _, both := other[name]; !both {
+				require.Contains(t, ownSecrets[role], name)
+			}
 			if slices.Contains(openTelemetry, name) {
 				continue
 			}
@@ -269,7 +316,8 @@ func TestVariablesOfOpenTelemetryReachTheRolesOnlyWhenSet(t *testing.T) {
 }
 
 func TestEverySettingIsPassedOnOrExcused(t *testing.T) {
-	env := project(t).Services["api"].Environment
+	env := maps.Clone(project(t).Services["api"].Environment)
+	maps.Copy(env, project(t).Services["worker"].Environment)
 	known := settings(t)
 	for _, name := range known {
 		_, passed := env[name]
@@ -285,14 +333,22 @@ func TestEverySettingIsPassedOnOrExcused(t *testing.T) {
 }
 
 func TestSettingsOfTheOperatorReachTheRoles(t *testing.T) {
-	plain := project(t).Services["api"].Environment
-	for name := range plain {
-		if name == "TEMPORAL_ADDRESS" || name == "NATS_URL" || name == "SETTINGS_DIR" || strings.HasSuffix(name, "_FILE") { // the containers have fixed values
-			continue
+	given := map[string]string{}
+	for _, role := range []string{"api", "worker"} {
+		for name := range project(t).Services[role].Environment {
+			if name != "TEMPORAL_ADDRESS" && name != "NATS_URL" && name != "SETTINGS_DIR" && !strings.HasSuffix(name, "_FILE") { // the containers have fixed values
+				given[name] = "the operator's 123 of " + name
+			}
 		}
-		p, err := load(t, map[string]string{name: "the operator's 123"})
-		require.NoError(t, err)
-		require.Equal(t, "the operator's 123", *p.Services["api"].Environment[name], name)
+	}
+	p, err := load(t, given)
+	require.NoError(t, err)
+	for _, role := range []string{"api", "worker"} {
+		for name, value := range p.Services[role].Environment {
+			if given[name] != "" && !(role == "api" && slices.Contains(onlyWhether, name)) {
+				require.Equal(t, given[name], *value, name)
+			}
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ func stages(t *testing.T) []instructions.Stage {
 
 func TestDockerfileHasNoWarningsAndPinnedImages(t *testing.T) {
 	all := stages(t)
-	require.Len(t, all, 3)
+	require.Len(t, all, 4)
 	for _, s := range all {
 		if s.BaseName != "scratch" {
 			require.Regexp(t, pinned, s.BaseName)
@@ -45,7 +45,7 @@ func TestDockerfileHasNoWarningsAndPinnedImages(t *testing.T) {
 
 func TestImageIsAStaticProgramOfAnUnprivilegedUser(t *testing.T) {
 	all := stages(t)
-	build, image := all[1], all[2]
+	build, ocr, image := all[1], all[2], all[3]
 	var static bool
 	for _, c := range build.Commands {
 		if env, ok := c.(*instructions.EnvCommand); ok {
@@ -56,18 +56,24 @@ func TestImageIsAStaticProgramOfAnUnprivilegedUser(t *testing.T) {
 	}
 	require.True(t, static)
 	require.Equal(t, "scratch", image.BaseName)
-	user := ""
 	for _, c := range image.Commands {
-		switch c := c.(type) {
-		case *instructions.UserCommand:
-			user = c.User
-		case *instructions.CopyCommand:
-			require.Equal(t, build.Name, c.From, "nothing is copied from the build context")
-		case *instructions.RunCommand:
+		if _, ok := c.(*instructions.RunCommand); ok {
 			t.Error("the image is empty: RUN cannot work")
 		}
 	}
-	require.Equal(t, "65532:65532", user)
+	require.Equal(t, "ocr", ocr.Name, "docker-compose.yml builds it for workers")
+	for _, s := range []instructions.Stage{ocr, image} {
+		user := ""
+		for _, c := range s.Commands {
+			switch c := c.(type) {
+			case *instructions.UserCommand:
+				user = c.User
+			case *instructions.CopyCommand:
+				require.Equal(t, build.Name, c.From, "nothing is copied from the build context")
+			}
+		}
+		require.Equal(t, "65532:65532", user)
+	}
 }
 
 func TestBuildImageHasTheGoVersionOfGoMod(t *testing.T) {
@@ -105,7 +111,7 @@ func TestBuildContextHasEveryNeededFileAndNoPrivateOne(t *testing.T) {
 	require.NoError(t, err)
 	base, err := filepath.Abs(root)
 	require.NoError(t, err)
-	needed := []string{"go.mod", "go.sum", "web/package.json", "web/package-lock.json", "web/index.html", "web/vite.config.ts"}
+	needed := []string{"go.mod", "go.sum", "web/package.json", "web/package-lock.json", "web/index.html", "web/vite.config.ts", "clients/typescript/src/sse.ts"}
 	for _, file := range strings.Fields(string(out)) {
 		relative, err := filepath.Rel(base, file)
 		require.NoError(t, err)

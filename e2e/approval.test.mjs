@@ -10,7 +10,7 @@ leaveNoFaults();
 
 const choice = (name) => assist(page).getByRole("button", { name, exact: true });
 const gone = () => assist(page).waitFor({ state: "detached" });
-const card = (name, n = 0) => page.getByRole("region", { name: `Tool ${name}` }).nth(n);
+const card = (name, n = 0) => page.getByRole("group", { name: `Tool ${name}` }).nth(n);
 const standsAs = (state, of) => of.and(page.locator(`[data-tool-state=${state}]`)).waitFor();
 const pictures = () => conversation(page).locator("img[src^='/api/attachments/']");
 

@@ -43,7 +43,7 @@ it("Import tool timeout: it goes on in the background, and the page says when it
   await page.keyboard.press("Escape");
   await ask(page, "How many days of leave does every employee have?");
   await said(3, "thirty days");
-  await page.getByText("I've imported 'Leave policy' into your knowledge base.").first().waitFor();
+  await page.getByText("I've imported 'Leave policy.md' into your knowledge base.").first().waitFor();
   await page.getByRole("button", { name: /^Citation 1: Leave policy/ }).first().waitFor();
   await shot(page, "9-imports-background-known");
 });

@@ -88,7 +88,7 @@ export const eachANewPerson = (look = desktop) => {
 export const chatButton = () => page.getByRole("button", { name: /^(Open|Close) chat/ }).and(page.locator("[aria-expanded]"));
 export const panel = () => page.getByRole("dialog", { name: "Chat" });
 export const told = (text) => panel().getByRole("article").getByText(text);
-export const card = (name) => panel().getByRole("region", { name, exact: true });
+export const card = (name) => panel().getByRole("group", { name, exact: true });
 export const inCard = (name, button) => card(name).getByRole("button", { name: button, exact: true });
 export const state = (name, is) => card(name).and(page.locator(`[data-state=${is}]`)).waitFor();
 export const box = (locator) => locator.evaluate((el) => {

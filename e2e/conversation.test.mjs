@@ -40,9 +40,9 @@ describe("what a thread shows", () => {
     const got = await answer(page, 1);
     assert.match(await got.textContent(), new RegExp(`Which document would you like to summarize\\?.*${P2025}`));
     await got.locator("[data-citation]").first().waitFor();
-    const lines = (await page.evaluate(() => window.progress)).map(([words]) => words);
-    assert.ok(lines.some(Boolean), "no status was shown");
-    assert.equal(lines.at(-1), "", "the status disappears with the end of the turn");
+    const lines = async () => (await page.evaluate(() => window.progress)).map(([words]) => words);
+    assert.ok((await lines()).some(Boolean), "no status was shown");
+    await assertSoon(async () => (await lines()).at(-1) === "", "the status disappears after the end of the turn");
     await shot(page, "51-summary");
   });
 
@@ -149,7 +149,7 @@ describe("a question", () => {
 });
 
 describe("a tool with side effects", () => {
-  const card = () => page.getByRole("region", { name: "Tool generate_image" });
+  const card = () => page.getByRole("group", { name: "Tool generate_image" });
   const picture = () => conversation(page).locator("img[src^='/api/attachments/']");
 
   it("generate_image waits for approval, a reload shows the question again, and approving creates the picture", async () => {
@@ -167,6 +167,7 @@ describe("a tool with side effects", () => {
     await shot(page, "56-picture");
     await page.reload();
     await many(picture(), 1);
+    await many(conversation(page).getByText("Allow “Generate image”?"), 0); // its card says that it ran
   });
 
   it("runs with edited arguments; invalid JSON is not sent", async () => {
@@ -277,11 +278,11 @@ describe("an answer", () => {
     await many(got.getByText(/(High|Medium|Low) confidence/).filter({ visible: true }), 0);
     await got.locator("summary[aria-label='About this answer']").click();
     await got.getByText(/(High|Medium|Low) confidence/).waitFor();
-    await got.getByText(/[\d,]+ tokens · \$/).waitFor();
+    await many(got.getByText(/tokens/), 0); // without a model nothing is spent
     await got.locator("time").waitFor();
     await yours(page).locator("time").waitFor();
     await page.keyboard.press("Escape");
-    await got.locator("time").waitFor({ state: "hidden" });
+    await got.getByText(/(High|Medium|Low) confidence/).waitFor({ state: "hidden" });
     await got.hover();
     await got.getByRole("button", { name: "Copy answer" }).click();
     await got.getByRole("button", { name: "Copied" }).waitFor();
@@ -353,7 +354,7 @@ describe("the page", () => {
     for (let i = 0; i < 40; i++) messages.push(told(i, `Question ${i}?`), said(i, `Answer ${i}. ${"Some words that fill a line. ".repeat(30)}`, i === 20 ? [tool] : []));
     await pretend(messages);
     await conversation(page).getByText("Answer 39.").waitFor();
-    const card = page.getByRole("region", { name: "Tool look" });
+    const card = page.getByRole("group", { name: "Tool look" });
     const goUp = async () => {
       await conversation(page).hover();
       await assertSoon(async () => {
@@ -399,7 +400,7 @@ describe("the page", () => {
     await answers(page).getByText("<script>").first().waitFor();
     assert.equal(await conversation(page).locator("script, img, iframe").count(), 0);
     assert.equal(await conversation(page).locator("a[href^='javascript']").count(), 0);
-    const card = page.getByRole("region", { name: "Tool look" });
+    const card = page.getByRole("group", { name: "Tool look" });
     await card.getByRole("button").click();
     await card.getByRole("group", { name: "Result" }).getByText("onerror").waitFor();
     await shot(page, "59-hostile");

@@ -1,7 +1,7 @@
 // Pinned and archived conversations, several at once, shared links and feedback.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, axe, dark, desktop, expectRefusal, newPage, phone, shot } from "./browser.mjs";
+import { answer, answers, ask, axe, composer, dark, desktop, expectRefusal, newPage, phone, send, shot } from "./browser.mjs";
 import { arrive, browser, faults, leaveNoFaults, page, stack, useStack } from "./suite.mjs";
 import { assertSoon, many } from "./thread.mjs";
 
@@ -149,6 +149,74 @@ describe("several conversations", () => {
     await page.keyboard.press("Escape");
     await many(page.getByRole("checkbox"), 0);
   });
+});
+
+describe("the open chat", () => {
+  const QUESTION = "How many days a week may employees work remotely?";
+  const more = () => page.getByRole("button", { name: "Chat options" });
+  const item = (name) => page.getByRole("menuitem", { name, exact: true });
+
+  it("shows the actions of the last answer without pointing at it", async () => {
+    await ask(page, QUESTION);
+    await answer(page, 1);
+    await ask(page, "Who approves remote work from abroad?");
+    await answer(page, 2);
+    await page.mouse.move(1, 1);
+    const seen = (n) => answers(page).nth(n).getByRole("button", { name: "Copy answer" }).evaluate((el) => getComputedStyle(el.parentElement).opacity);
+    await assertSoon(async () => (await seen(0)) === "0" && (await seen(1)) === "1", "only those of the last answer");
+    await shot(page, "chat-last-actions");
+  });
+
+  it("has a menu beside its title: rename, pin, share, export, print, archive", async () => {
+    await ask(page, QUESTION);
+    await answer(page, 1);
+    await more().click();
+    assert.deepEqual(await page.getByRole("menuitem").allInnerTexts(), ["Rename", "Pin", "Share", "Export as Markdown", "Print", "Archive", "Delete"]);
+    await shot(page, "chat-menu");
+    assert.deepEqual(await axe(page), []);
+    await item("Pin").click();
+    await list().getByRole("heading", { name: "Pinned" }).waitFor();
+
+    await more().focus(); // the keyboard alone
+    await page.keyboard.press("Enter");
+    await item("Rename").waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("textbox", { name: "Title" }).and(page.locator(":focus")).waitFor();
+    await page.keyboard.type("Days at home");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Days at home" }).waitFor();
+    await more().and(page.locator(":focus")).waitFor();
+    await link("Days at home").waitFor();
+
+    await more().click();
+    await item("Share").click();
+    await page.getByRole("dialog", { name: "Share this chat" }).waitFor();
+    await page.keyboard.press("Escape");
+    const saved = page.waitForEvent("download");
+    await more().click();
+    await item("Export as Markdown").click();
+    assert.equal((await saved).suggestedFilename(), "Days at home.md");
+    await more().click();
+    await item("Archive").click();
+    await page.getByText("“Days at home” was archived.").waitFor();
+    await many(link("Days at home"), 0);
+  });
+
+  for (const [name, look] of Object.entries({ dark, phone })) {
+    it(`has the menu also ${name === "phone" ? "on a phone, with the search" : "in the dark"}`, async () => {
+      await arrive(look);
+      await page.goto("/");
+      await composer(page).fill(QUESTION);
+      await send(page);
+      await answer(page, 1);
+      await more().click();
+      await item("Rename").waitFor();
+      await many(item("Find in this chat"), name === "phone" ? 1 : 0);
+      await shot(page, `chat-menu-${name}`);
+      assert.deepEqual(await axe(page), []);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    });
+  }
 });
 
 describe("a shared link", () => {

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { CHURN, addFact, boardOf, box, card, chatButton, deleteFact, eachANewPerson, editFact, field, inCard, item, menu, notice, openBoard, openChat, panel, press, propose, say, script, state, told } from "./boards.mjs";
-import { axe, composer, expectRefusal, shot } from "./browser.mjs";
+import { axe, composer, dark, desktop, expectRefusal, phone, shot } from "./browser.mjs";
 import { gate } from "./model-server.mjs";
-import { faults, page } from "./suite.mjs";
+import { arrive, faults, page } from "./suite.mjs";
 import { addDocument, assertSoon, interrupted, many, stop, yours } from "./thread.mjs";
 
 describe("the list of boards", () => {
@@ -14,8 +14,11 @@ describe("the list of boards", () => {
   it("is linked in the sidebar, creates a board, and a deleted one can be restored", async () => {
     await page.goto("/");
     await page.getByRole("link", { name: "Discovery" }).click();
-    await page.getByText("Your boards will appear here.").waitFor();
+    await page.getByRole("list", { name: "The columns of a board" }).waitFor();
     await press("New board").click();
+    assert.ok(await press("Save").isDisabled(), "a board needs a title");
+    await field("Title").fill("Churn");
+    await press("Save").click();
     await page.waitForURL(/\/discovery\/[0-9a-f-]{36}$/);
     await press("Title and goal").click();
     await field("Title").fill("Churn in spring");
@@ -36,14 +39,30 @@ describe("the list of boards", () => {
     await row.waitFor();
   });
 
+  it("explains itself, and has an example, on the desktop, in the dark and on a phone", async () => {
+    for (const [name, look] of Object.entries({ desktop, dark, phone })) {
+      await arrive(look);
+      await page.goto("/discovery");
+      await many(page.getByRole("list", { name: "The columns of a board" }).getByRole("listitem"), 5);
+      assert.deepEqual(await axe(page), []);
+      await shot(page, `10-discovery-empty-${name}`);
+      await press("Open an example").click();
+      await item("R-2").waitFor();
+      const board = await boardOf(page.url().split("/").at(-1));
+      assert.deepEqual(board.recommendations.map((r) => r.related_insights), [["N-1", "N-2"], ["N-2"]]);
+      assert.ok(["facts", "insights", "recommendations", "outputs"].flatMap((c) => board[c]).every((i) => Object.entries(i).some(([k, v]) => k.startsWith("related_") && v.length > 0)), "everything has a source");
+      await shot(page, `10-discovery-example-${name}`);
+    }
+  });
+
   it("imports a file and exports it with everything in it, and says what is wrong with another file", async () => {
     const file = { ...CHURN, chat_history: [{ id: "m1", role: "user", content: "An old question" }, { id: "m2", role: "assistant", content: "An old answer about F-1" }], their_own: { kept: true } };
     const choose = (name, text) => page.locator("input[type=file]").first().setInputFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
     await choose("broken.json", "[1]");
     await notice("broken.json is not a JSON file of a board.").waitFor();
     expectRefusal(faults, 400);
-    await choose("wrong.json", JSON.stringify({ facts: [{ fact_id: "F-1", text: "x", related_inputs: ["I-9"] }] }));
-    await notice(/wrong\.json couldn't be imported.*related_inputs.*I-9/).waitFor();
+    await choose("wrong.json", JSON.stringify({ facts: "none" }));
+    await notice(/wrong\.json couldn't be imported.*facts/).waitFor();
     await choose("churn.json", JSON.stringify(file));
     await page.waitForURL(/\/discovery\/[0-9a-f-]{36}$/);
     await item("N-1").waitFor();

@@ -40,7 +40,7 @@ describe("follow-on messages and stops", () => {
   it("stop before first delta still yields consistent interrupted state", async () => {
     model.hold = 0;
     await ask(page, QUESTION);
-    await progress(page).getByText("Researching your question…").waitFor();
+    await progress(page).getByText("Researching your question...").waitFor();
     const tab = await context.newPage();
     await tab.goto(page.url());
     await stop(tab).waitFor();
@@ -109,11 +109,10 @@ describe("follow-on messages and stops", () => {
   });
 
   it("two messages typed one after the other, without a pause, on the welcome page are one conversation", async () => {
-    // The code of the conversation is prefetched when the welcome page is idle.
+    await composer(page).click(); // the first movement of the pointer loads the code of the conversation
     await page.waitForFunction(() => ["js", "css"].every((kind) => performance.getEntriesByType("resource").some((e) => e.responseEnd > 0 && new RegExp(`/Thread-[^/]*\\.${kind}$`).test(e.name))));
     await page.evaluate(() => import(performance.getEntriesByType("resource").find((e) => /\/Thread-[^/]*\.js$/.test(e.name)).name));
     model.hold = HELD;
-    await composer(page).click();
     await page.keyboard.type(QUESTION);
     await page.keyboard.press("Enter");
     await page.keyboard.type(SECOND);

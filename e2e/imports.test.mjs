@@ -14,9 +14,9 @@ useStack(async () => {
 after(() => google?.stop());
 
 const chips = () => page.getByRole("list", { name: "Links" }).getByRole("listitem");
-const card = (name) => page.getByRole("region", { name: `Import of ${name}` });
+const card = (name) => page.getByRole("group", { name: `Import of ${name}` });
 const state = (name, is) => page.locator(`[data-import-state=${is}]`).and(card(name)).waitFor();
-const account = () => page.getByRole("button", { name: "Your data" });
+const account = () => page.getByRole("button", { name: "Settings" });
 const item = (name) => page.getByRole("menuitem", { name });
 const notice = (text) => page.getByRole("region", { name: /^Notifications/ }).getByText(text);
 
@@ -207,9 +207,9 @@ describe("an import", () => {
   it("Confirm document readiness, List recently imported documents: the chat says both", async () => {
     policy();
     await ask(page, `Import ${linkTo(DOC)}`);
-    await (await answer(page, 1)).getByRole("paragraph").filter({ hasText: "I've imported 'Leave policy' into your knowledge base. You can now ask me questions about it." }).waitFor();
+    await (await answer(page, 1)).getByRole("paragraph").filter({ hasText: "I've imported 'Leave policy.md' into your knowledge base. You can now ask me questions about it." }).waitFor();
     await ask(page, "What documents have I imported?");
-    await (await answer(page, 2)).getByText(/^Leave policy \(Google Drive, \d{4}-\d\d-\d\d \d\d:\d\d UTC\)$/).waitFor();
+    await (await answer(page, 2)).getByText(/^Leave policy\.md \(Google Drive, \d{4}-\d\d-\d\d \d\d:\d\d UTC\)$/).waitFor();
   });
 
   it("is shown in the library with its source, its time and a link to the source", async () => {

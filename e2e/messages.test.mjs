@@ -97,7 +97,7 @@ describe("a message", () => {
     expectRefusal(faults, 404);
     await page.reload();
     await pill.click();
-    await text.getByText("This document was deleted.").waitFor();
+    await page.getByText("This document was deleted.").waitFor();
   });
 
   it("stays plain text when its TipTap document has another text", async () => {
@@ -278,7 +278,7 @@ describe("a message", () => {
 
     model.hold = 0;
     await ask(page, WHAT);
-    await progress(page).getByText("Researching your question…").waitFor();
+    await progress(page).getByText("Researching your question...").waitFor();
     await stop(page).click();
     await conversation(page).getByText("You stopped this answer", { exact: true }).waitFor();
     await page.reload();

@@ -2,11 +2,17 @@
 
 const escaped = (s) => s.replace(/[\\()]/g, "\\$&");
 
-/** Returns a PDF with these pages, each a list of lines. links: [{page, url}], each at the top of its page; script is JavaScript that runs when the file is opened. */
+/** Returns a PDF with these pages, each a list of lines, or a picture {bytes, width, height} of a JPEG. links: [{page, url}], each at the top of its page; script is JavaScript that runs when the file is opened. */
 export function pdfFile(pages, { title, links = [], script } = {}) {
   const objects = ["", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"];
   const add = (o) => objects.push(o);
+  const picture = ({ bytes, width, height }) => {
+    const image = add(`<< /Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /DCTDecode /Length ${bytes.length} >>\nstream\n${bytes.toString("latin1")}\nendstream`);
+    const content = add("<< /Length 25 >>\nstream\nq 595 0 0 842 0 0 cm /X Do\nendstream");
+    return `${add(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents ${content} 0 R /Resources << /XObject << /X ${image} 0 R >> >> >>`)} 0 R`;
+  };
   const kids = pages.map((lines, i) => {
+    if (lines.bytes) return picture(lines);
     const content = `BT /F1 12 Tf 18 TL 60 780 Td ${lines.map((l) => `(${escaped(l)}) Tj T*`).join(" ")} ET`;
     const stream = add(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`);
     const notes = links

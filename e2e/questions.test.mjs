@@ -62,7 +62,7 @@ describe("a question with options", () => {
     await skipped.waitFor();
     await many(yours(page), 2);
     await many(answers(page).first().getByText("This answer was interrupted"), 0);
-    const [, , second] = (await history(page)).messages.filter((m) => m.role === "user" || m.role === "assistant");
+    const [, second] = (await history(page)).messages.filter((m) => m.role === "user");
     assert.match(second.content, /How many days/);
   });
 
@@ -163,6 +163,42 @@ describe("little found, with a model", () => {
   });
 });
 
+describe("a question that was left", () => {
+  const chats = () => page.getByRole("navigation", { name: "Chats" });
+  const row = (title) => chats().getByRole("listitem").filter({ hasText: title });
+
+  it("leaves a dot, and is skipped by the next message elsewhere", async () => {
+    await open();
+    await ask(page, BOTH);
+    await choice("Check against rules").waitFor();
+    const dot = row(BOTH).getByRole("img", { name: "Needs your reply" });
+    await dot.waitFor();
+    const title = await row(BOTH).getByRole("link").evaluate((a) => a.querySelector("[dir=auto]").getBoundingClientRect().width);
+    assert.ok(title > 150, `the title has ${title} px`);
+    await page.getByRole("button", { name: "New chat" }).first().click();
+    await dot.waitFor();
+    await shot(page, "156-question-left");
+    await ask(page, "How many days a week may employees work remotely?");
+    await answer(page, 1);
+    await dot.waitFor({ state: "detached" });
+    await row(BOTH).getByRole("link").click();
+    await answers(page).getByText("Skipped: you sent a new message").waitFor();
+    assert.equal(await pending(), null);
+  });
+
+  it("stays when it is an approval, which the list says in words", async () => {
+    await open();
+    await startWithTools(page, "draw a cat in a hat");
+    await choice("Approve").waitFor();
+    await row("draw a cat").getByText("Needs approval").waitFor();
+    await page.getByRole("button", { name: "New chat" }).first().click();
+    await ask(page, "How many days a week may employees work remotely?");
+    await answer(page, 1);
+    await row("draw a cat").getByText("Needs approval").waitFor();
+    await shot(page, "157-approval-left");
+  });
+});
+
 describe("an approval", () => {
   it("is decided by the exact words of a choice, and by no others", async () => {
     await open();
@@ -179,7 +215,7 @@ describe("an approval", () => {
     await ask(page, "yes, but what will it cost?");
     await gone();
     await many(yours(page), 2);
-    await page.getByRole("region", { name: "Tool generate_image" }).getByText("Not approved").waitFor();
+    await page.getByRole("group", { name: "Tool generate_image" }).getByText("Not approved").waitFor();
   });
 
   it("leaves the conversation in view at 200 % zoom", async () => {

@@ -49,7 +49,7 @@ describe("a reload while Palaver asks", () => {
       const asked = (await history(page)).pending_interrupt.interrupt_id;
       await go(assist(page));
       await assertSoon(async () => (await history(page)).pending_interrupt?.interrupt_id !== asked, "the question is answered");
-      const later = assist(page).getByRole("button", { name: "Cancel", exact: true });
+      const later = assist(page).getByRole("button", { name: /^(Cancel|Stop the answer)$/ });
       await answers(page).or(later).first().waitFor();
 
       await page.goto("/");
@@ -103,7 +103,7 @@ describe("a reload of a conversation", () => {
         await ask(page, QUESTION);
       },
       seen: async () => {
-        await progress(page).getByText(/…$/).waitFor();
+        await progress(page).getByText(/(…|\.\.\.)$/).waitFor();
         await stop(page).waitFor();
       },
       goOn: async () => {

@@ -36,10 +36,12 @@ leaveNoFaults();
 
 describe("a web search", () => {
   it("when little is found: Search the web continues the turn, shows the query, and the answer cites the pages", async () => {
-    model.hold = 1;
+    model.hold = 0;
     await ask(page, QUESTION);
     await assist(page).getByRole("button", { name: "Search the web", exact: true }).click();
     await assist(page).waitFor({ state: "detached" });
+    await progress(page).getByText("Searching online").waitFor(); // text would clear queued statuses
+    model.hold = 1;
     await writing(page).getByText(PIECES[0].trim()).waitFor();
     await conversation(page).getByText("“zebra quasar xylophone”", { exact: true }).waitFor();
     await shot(page, "63-searching-online");
@@ -48,7 +50,7 @@ describe("a web search", () => {
     await many(conversation(page).getByText("“zebra quasar xylophone”", { exact: true }), 0);
     await progress(page).getByText(/./).waitFor({ state: "detached" });
     const lines = (await page.evaluate(() => window.progress)).map(([words]) => words);
-    assert.ok(lines.includes("Searching the web for “zebra quasar xylophone”"), lines.join(" | "));
+    assert.ok(lines.includes('Searching online "zebra quasar xylophone"'), lines.join(" | "));
     assert.deepEqual(search.queries, ["zebra quasar xylophone"]);
     await got.getByRole("list", { name: "Sources" }).getByRole("link", { name: /Quasar Weekly/ }).waitFor();
     await shot(page, "64-web-answer");

@@ -5,8 +5,12 @@ package imports
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/extract"
@@ -34,7 +38,7 @@ type Content struct {
 	Name      string // the file's name, whose extension tells its type
 	Title     string // the title of a page; empty: Name is the title
 	MediaType string // as the source states it; may be empty
-	Version   string // as in Remote; empty: each import replaces the document
+	Version   string // as in Remote; may be empty
 	Raw       []byte
 }
 
@@ -89,6 +93,9 @@ func (i *Importer) Look(ctx context.Context, owner string, link links.Link) (Rem
 	if err != nil {
 		return Remote{}, asError(ctx, link.Source, err)
 	}
+	if r.Version != "" && !strings.Contains(r.Version, " ") {
+		r.Version = " " + r.Version
+	}
 	if r.Size > i.MaxBytes {
 		return Remote{}, &Error{Code: TooLarge, Source: link.Source, Size: r.Size, Limit: i.MaxBytes}
 	}
@@ -104,6 +111,7 @@ func (i *Importer) Fetch(ctx context.Context, owner string, r Remote) (Document,
 	}
 	ctx, cancel := withTimeout(ctx, i.FetchTimeout, defaultFetchTimeout)
 	defer cancel()
+	r.Version = strings.TrimPrefix(r.Version, " ")
 	c, err := s.Fetch(ctx, owner, r, i.MaxBytes)
 	if err != nil {
 		return Document{}, asError(ctx, r.Source, err)
@@ -114,6 +122,10 @@ func (i *Importer) Fetch(ctx context.Context, owner string, r Remote) (Document,
 	format, ok := i.Types.Detect(fileName(c.Name), c.MediaType, c.Raw)
 	if !ok || len(c.Raw) == 0 {
 		return Document{}, &Error{Code: Unsupported, Source: r.Source, Can: i.Types.Labels(), Cause: fmt.Errorf("%d bytes of %.100q", len(c.Raw), c.MediaType)}
+	}
+	if !strings.Contains(c.Version, " ") { // the same bytes are the same version, whatever else the source says
+		sum := sha256.Sum256(c.Raw)
+		c.Version = strings.TrimSpace(hex.EncodeToString(sum[:]) + " " + c.Version)
 	}
 	d := Document{Name: naming.Normal(fileName(c.Name)), Format: format, Version: c.Version, Raw: c.Raw}
 	if c.Title = oneLine(c.Title); c.Title != "" {
@@ -146,6 +158,19 @@ func (i *Importer) Places() []links.Place {
 func (i *Importer) Title(r Remote) string {
 	fromFile, _ := naming.FromFile(cmp.Or(fileName(r.Name), lastPart(r.URL)))
 	return title(fromFile, r.URL, i.Types)
+}
+
+// ShownName returns the name by which people know a document at its source: that of its file
+// with the extension, or else title. A document of Google's editors has no extension there.
+func ShownName(r Remote, title string) string {
+	name := oneLine(r.Name)
+	if export, ok := exports[r.MediaType]; ok {
+		name = strings.TrimSuffix(name, export.extension)
+	}
+	if name == "" || utf8.RuneCountInString(name) > maxTitle {
+		return title
+	}
+	return naming.Normal(name)
 }
 
 // Budget returns the RetryBudget, or its default.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -69,7 +71,7 @@ func TestFileIsDownloadedAfterItsMetadata(t *testing.T) {
 	require.Equal(t, chat.SourceDrive, r.Source)
 	require.Equal(t, id, r.ExternalID)
 	require.Equal(t, driveLink(""), r.URL)
-	require.Equal(t, Document{Title: "Rules 2026", Name: "Rules 2026.txt", Format: "txt", Version: r.Version, Raw: textFile.Content}, d)
+	require.Equal(t, Document{Title: "Rules 2026", Name: "Rules 2026.txt", Format: "txt", Version: sumOf(textFile.Content) + r.Version, Raw: textFile.Content}, d)
 	require.Equal(t, []string{"metadata " + id, "download " + id}, server.Calls())
 }
 
@@ -89,6 +91,34 @@ func TestGoogleDocumentsAreExported(t *testing.T) {
 			require.Equal(t, "export "+id+" "+want.as, server.Calls()[1])
 		})
 	}
+}
+
+func sumOf(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// A document of Google's editors has no checksum; opening it may change its time.
+func TestTheSameBytesAreTheSameVersionWhateverTheSourceSays(t *testing.T) {
+	fetch := func(raw, version string) string {
+		i := &Importer{Types: extract.All(), MaxBytes: 1 << 20, Sources: Sources{{Type: chat.SourceDrive,
+			Look: func(context.Context, string, links.Link) (Remote, error) {
+				return Remote{Name: "a.txt", Version: version}, nil
+			},
+			Fetch: func(_ context.Context, _ string, r Remote, _ int64) (Content, error) {
+				return Content{Name: r.Name, Version: r.Version, Raw: []byte(raw)}, nil
+			}}}}
+		r, err := i.Look(t.Context(), "", links.Link{Source: chat.SourceDrive})
+		require.NoError(t, err)
+		d, err := i.Fetch(t.Context(), "", r)
+		require.NoError(t, err)
+		require.True(t, version == "" || SameVersion(d.Version, r.Version), "an unchanged document is not downloaded again")
+		return d.Version
+	}
+	stored := fetch("text", "2026-01-01")
+	require.True(t, SameVersion(stored, fetch("text", "2026-02-02")))
+	require.True(t, SameVersion(stored, fetch("text", "")))
+	require.False(t, SameVersion(stored, fetch("other", "2026-02-02")))
 }
 
 func TestVersionChangesWithTheFile(t *testing.T) {
@@ -165,7 +195,7 @@ func TestDriveFailuresHaveTheirSentences(t *testing.T) {
 		"larger than said":  {drivetest.File{Fault: drivetest.Endless}, TooLarge, "That file is too large to import (more than 0.1MB). The maximum file size is 0.1MB.", 2},
 		"export too large":  {drivetest.File{MIME: googleApps + "document", Fault: drivetest.ExportLimit}, TooLarge, "That file is too large to import (more than 10MB). The maximum file size is 10MB.", 2},
 		"a form":            {drivetest.File{MIME: googleApps + "form"}, Unsupported, "I can't read that kind of file. Google Docs, Sheets and Slides, and uploaded files can be imported.", 1},
-		"a picture":         {drivetest.File{MIME: "image/png", Content: []byte("\x89PNG\r\n\x1a\n\x00\x00")}, Unsupported, "I can't read that kind of file. Text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV, E-mail, RTF, OpenDocument text and OpenDocument spreadsheet files can be imported.", 2},
+		"a film":            {drivetest.File{MIME: "video/mp4", Content: []byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00")}, Unsupported, "I can't read that kind of file. Text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV, E-mail, Outlook, RTF, OpenDocument text, OpenDocument spreadsheet, PNG, JPEG, TIFF, WebP and GIF files can be imported.", 2},
 		"key is not usable": {drivetest.File{Fault: drivetest.BadKey}, NotConfigured, "Importing from Google Drive is not set up on this server. Please upload the file instead.", 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,15 +3,12 @@ package imports
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"golang.org/x/net/html"
@@ -45,9 +42,7 @@ func (p *Pages) Look(ctx context.Context, _ string, link links.Link) (Remote, er
 	_ = res.Body.Close()
 	if res.StatusCode == http.StatusOK {
 		r.Size, r.MediaType = max(0, res.ContentLength), res.Header.Get("Content-Type")
-		if v := validator(res.Header); v != "" {
-			r.Version = " " + v
-		}
+		r.Version = validator(res.Header)
 	}
 	return r, nil
 }
@@ -65,8 +60,7 @@ func (p *Pages) Fetch(ctx context.Context, _ string, r Remote, limit int64) (Con
 	if err != nil {
 		return Content{}, withoutURL(err)
 	}
-	sum := sha256.Sum256(raw)
-	c := Content{MediaType: res.Header.Get("Content-Type"), Version: strings.TrimSpace(hex.EncodeToString(sum[:]) + " " + validator(res.Header)), Raw: raw}
+	c := Content{MediaType: res.Header.Get("Content-Type"), Version: validator(res.Header), Raw: raw}
 	if kind, _, _ := mime.ParseMediaType(c.MediaType); kind == "text/html" || kind == "application/xhtml+xml" {
 		c.Title = pageTitle(raw, c.MediaType)
 		return c, nil

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// A version is a checksum of the content, or a time at the source. The version of a page
-// also has the validator that its server has sent, if any: "SUM VALIDATOR". Before the
-// download, only the validator is known: " VALIDATOR".
+// A version is a checksum of the content, and what its source calls the version, if anything:
+// "SUM VALIDATOR". Before the download, only the validator is known: " VALIDATOR".
 
 // SameVersion reports whether two versions are of the same content. Empty versions are
 // never the same.

@@ -8,7 +8,7 @@ import (
 )
 
 // promptTags matches the tags that structure a prompt.
-var promptTags = regexp.MustCompile(`(?i)<(\s*/?\s*(?:passage|text_under_audit|question|answer|conversation|earlier_conversation|tool_result|known_documents|tagged_documents)\b)`)
+var promptTags = regexp.MustCompile(`(?i)<(\s*/?\s*(?:passage|text_under_audit|question|answer|conversation|earlier_conversation|tool_result|known_documents|tagged_documents|how_to_answer)\b)`)
 
 // Data escapes prompt tags in text that a document, a tool or a person wrote, so
 // that the text cannot open or close them. The rest stays verbatim, so that

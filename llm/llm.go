@@ -6,6 +6,7 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -88,8 +89,8 @@ type ToolCall struct {
 	Arguments string
 }
 
-// Limits of a reply. Calls beyond the first MaxCalls are dropped: the model can
-// ask again when it has read the results.
+// Limits of a reply. Calls beyond the first MaxCalls are dropped, and the model is told: it
+// can ask again when it has read the results.
 const (
 	MaxCalls         = 16
 	MaxCallArguments = chat.MaxArguments // bytes
@@ -97,8 +98,9 @@ const (
 
 // Reply is the result of a streamed call without its text.
 type Reply struct {
-	Calls []ToolCall // in the model's order; none: the answer is complete
-	Usage chat.Usage
+	Calls   []ToolCall // in the model's order; none: the answer is complete
+	Dropped int        // calls beyond the first MaxCalls
+	Usage   chat.Usage
 	// NoTools: the model does not support tools, so the request went without them.
 	// NoImages: the same for pictures; the text says how many there were.
 	NoTools, NoImages bool
@@ -150,17 +152,23 @@ type Document struct {
 	Status string   // as chat.DocStatus
 	Added  time.Time
 	Public bool // a sample that everyone sees, not the person's own
+	// Imported: it came by a link and not as a file.
+	Imported bool
 }
 
 // Facts is a request as structured data. The offline engine reads only Facts;
 // remote models read only the prompt (Messages).
 type Facts struct {
-	Message    string      // the person's latest message, mentions left out
-	Recent     []Message   // up to five earlier messages, oldest first
-	Action     chat.Action // chosen action; empty while unknown
-	Documents  []Document  // registry, or the documents an answer is about
-	Explicit   []string    // document ids tagged by the person
-	Passages   []Passage   // what may be cited
+	Message   string      // the person's latest message, mentions left out
+	Recent    []Message   // up to five earlier messages, oldest first
+	Action    chat.Action // chosen action; empty while unknown
+	Documents []Document  // registry, or the documents an answer is about
+	Library   []Document  // all that there are, for the engine without a model
+	Explicit  []string    // document ids tagged by the person
+	Passages  []Passage   // what may be cited
+	// Opened are whole documents with tables of which Passages have rows, for the engine without
+	// a model. They may be cited, too.
+	Opened     []Passage
 	Industry   string
 	Location   string
 	WebAllowed bool
@@ -195,7 +203,9 @@ type BoardItem struct {
 
 // Request is one model call.
 type Request struct {
-	Task        Task
+	Task Task
+	// Model is one of Info.Choices; empty: the model of the task.
+	Model       string
 	Messages    []Message
 	Facts       Facts
 	Tools       []Tool // what the model may call; Stream only
@@ -206,6 +216,12 @@ type Request struct {
 	// Retract says that all that was emitted so far was reasoning: some servers leave out
 	// the tag that opens it. The answer begins again. Stream only; may be nil.
 	Retract func()
+}
+
+// By returns the request to a model of Info.Choices; empty: to the model of the task.
+func (r Request) By(model string) Request {
+	r.Model = model
+	return r
 }
 
 // Schema names a JSON schema for structured output.
@@ -257,6 +273,28 @@ type Info struct {
 	Vision     bool // takes Message.Images, as far as is known
 	// ContextTokens is the window for a prompt and its answer; 0: not known, or large.
 	ContextTokens int
+	// Choices are the models that a person can choose, Name among them; empty: there is no
+	// choice. Blind are those of them that take no pictures, as far as is known.
+	Choices, Blind []string
+}
+
+// Of returns the name of the model that a request goes to: the one chosen, or that of the task.
+func (i Info) Of(r Request) string {
+	switch {
+	case r.Model != "":
+		return r.Model
+	case r.Task.Strong() && i.NameStrong != "":
+		return i.NameStrong
+	}
+	return i.Name
+}
+
+// Sees reports whether a chosen model takes pictures, as far as is known; empty: Name.
+func (i Info) Sees(chosen string) bool {
+	if chosen == "" {
+		return i.Vision
+	}
+	return !slices.Contains(i.Blind, chosen)
 }
 
 // Error is a failed model call, typed by what can be done about it. Its text is

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/palaver-chat/palaver/boards"
@@ -21,28 +22,19 @@ type Boards interface {
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
 }
 
-// BoardTools returns the tools that propose changes to the thread's discovery board, and
-// the tool that reads a document for it. A person decides about each proposal.
-func BoardTools(store Boards, search Searcher) []Tool {
+// BoardTools returns the tools that propose changes to the thread's discovery board. A person
+// decides about each proposal.
+func BoardTools(store Boards) []Tool {
 	propose := proposer{store, time.Now}
 	tool := func(name, description, schema string) Tool {
 		return Tool{Name: name, Description: description, Schema: json.RawMessage(schema), Approval: Never, Only: chat.AgentDiscovery,
 			Run: func(ctx context.Context, c Call) (Result, error) { return propose.run(ctx, name, c) }}
 	}
+	withSource := fmt.Sprintf(addSchema, `,
+			"document": {"type": "string", "maxLength": 300, "description": "Title or id of the document that says it; with quote"},
+			"quote": {"type": "string", "maxLength": 1000, "description": "The words of the document that say it, word for word, as short as they suffice; with document"}`)
 	return []Tool{
-		tool(board.ToolAdd, "Propose a new item of the board: a fact, an insight, a recommendation or an output. Use it whenever the person wants something added. They confirm, change or drop the proposal. A fact that a document says has the document and its words.",
-			`{
-			"type": "object",
-			"required": ["entity_type", "text"],
-			"properties": {
-				"entity_type": {"type": "string", "enum": ["fact", "insight", "recommendation", "output"], "description": "The column of the new item"},
-				"text": {"type": "string", "description": "What the item says"},
-				"related_ids": {"type": "array", "items": {"type": "string"}, "description": "Ids of the items that it rests on, all of the column before: inputs of a fact, facts of an insight, insights of a recommendation, recommendations of an output"},
-				"output_type": {"type": "string", "enum": ["report", "presentation", "action_plan", "brief"], "description": "Needed for an output, and only there"},
-				"document": {"type": "string", "maxLength": 300, "description": "Title or id of the document that says it; with quote"},
-				"quote": {"type": "string", "maxLength": 1000, "description": "The words of the document that say it, word for word, as short as they suffice; with document"}
-			}
-		}`),
+		tool(board.ToolAdd, addDescription+" A fact that a document says has the document and its words.", withSource),
 		tool(board.ToolAddDocument, "Propose a document of the person's library as a new input of the board.",
 			`{
 			"type": "object",
@@ -51,27 +43,57 @@ func BoardTools(store Boards, search Searcher) []Tool {
 				"document": {"type": "string", "minLength": 1, "maxLength": 300, "description": "The document's title or id"}
 			}
 		}`),
-		readDocument(store, search),
-		tool(board.ToolDelete, "Propose to delete an item of the board. Use it whenever the person wants something removed. They see what was built on it, and confirm or drop the proposal.",
+		tool(board.ToolDelete, "Delete an item from the Discovery pipeline. Always use this tool when the analyst asks to remove an item. Show the item details and downstream impact for confirmation.",
 			`{
 			"type": "object",
 			"required": ["entity_type", "item_id"],
 			"properties": {
-				"entity_type": {"type": "string", "enum": ["input", "fact", "insight", "recommendation", "output"], "description": "The column of the item"},
-				"item_id": {"type": "string", "description": "The item's id, as F-1"}
+				"entity_type": {"type": "string", "enum": ["input", "fact", "insight", "recommendation", "output"], "description": "The type of entity to delete"},
+				"item_id": {"type": "string", "description": "The ID of the item to delete"}
 			}
 		}`),
-		tool(board.ToolEdit, "Propose another text of an item of the board. Use it whenever the person wants an item changed. They see both texts, and apply, change or drop the proposal.",
+		tool(board.ToolEdit, "Edit an existing item in the Discovery pipeline. Always use this tool when the analyst asks to modify an item's text. Show a before/after comparison for confirmation.",
 			`{
 			"type": "object",
 			"required": ["entity_type", "item_id", "new_text"],
 			"properties": {
-				"entity_type": {"type": "string", "enum": ["input", "fact", "insight", "recommendation", "output"], "description": "The column of the item"},
-				"item_id": {"type": "string", "description": "The item's id, as F-1"},
-				"new_text": {"type": "string", "description": "The whole new text of the item"}
+				"entity_type": {"type": "string", "enum": ["input", "fact", "insight", "recommendation", "output"], "description": "The type of entity to edit"},
+				"item_id": {"type": "string", "description": "The ID of the item to edit"},
+				"new_text": {"type": "string", "description": "The proposed new text for the item"}
 			}
 		}`),
 	}
+}
+
+const (
+	addDescription = "Add a new item to the Discovery pipeline. Always use this tool when the analyst asks to add a fact, insight, recommendation, or output. Propose the item with pre-filled fields for the analyst to confirm."
+	// addSchema has a place for the fields about a passage of a document.
+	addSchema = `{
+		"type": "object",
+		"required": ["entity_type", "text"],
+		"properties": {
+			"entity_type": {"type": "string", "enum": ["fact", "insight", "recommendation", "output"], "description": "The type of entity to add"},
+			"text": {"type": "string", "description": "The content text for the new item"},
+			"related_ids": {"type": "array", "items": {"type": "string"}, "description": "IDs of related upstream items (e.g., input IDs for a fact, fact IDs for an insight)"},
+			"output_type": {"type": "string", "enum": ["report", "presentation", "action_plan", "brief"], "description": "Required only when entity_type is 'output'"}%s
+		}
+	}`
+)
+
+// ClientBoardTools returns those of the offered tools that fit a board which a client keeps:
+// they read no documents, and have the shapes that its client knows.
+func ClientBoardTools(offered []Tool) []Tool {
+	var out []Tool
+	for _, t := range offered {
+		if !slices.Contains(board.Tools, t.Name) {
+			continue
+		}
+		if t.Name == board.ToolAdd {
+			t.Description, t.Schema = addDescription, json.RawMessage(fmt.Sprintf(addSchema, ""))
+		}
+		out = append(out, t)
+	}
+	return out
 }
 
 // paramsOf returns the arguments of a call as the parameters of a proposal.
@@ -103,6 +125,7 @@ type proposed struct {
 	Proposal string      `json:"proposal"`
 	Status   board.State `json:"status"`
 	Note     string      `json:"note"`
+	Tool     string      `json:"tool,omitempty"` // of the proposal
 	// Params are the parameters of the proposal, with ids as the board has them.
 	Params json.RawMessage `json:"params,omitempty"`
 }
@@ -127,7 +150,7 @@ func (p proposer) run(ctx context.Context, tool string, c Call) (Result, error) 
 	case err != nil || wrong != nil:
 		return Result{}, fmt.Errorf("%s: %w", tool, errors.Join(err, wrong))
 	}
-	return said(false, proposed{c.ID, board.Pending, "The person sees the proposal and decides. The board has not changed.", call.Params})
+	return said(false, proposed{c.ID, board.Pending, "The person sees the proposal and decides. The board has not changed.", call.Tool, call.Params})
 }
 
 func said(isError bool, p proposed) (Result, error) {

@@ -78,7 +78,7 @@ func refused(ctx context.Context, usage chat.Usage, err error) (Result, error) {
 	var e *llm.Error
 	if ctx.Err() == nil && errors.As(err, &e) && e.Status >= 400 && e.Status < 500 {
 		why := messages.ToolPictureRefused
-		if e.Hint.Text != "" {
+		if e.Hint.Text != "" && !e.ForOperators {
 			why = why.Then(e.Hint)
 		}
 		r := Failed(why)

@@ -24,6 +24,11 @@ const (
 	ListImportsName    = "list_imports"
 )
 
+const (
+	maxImports = 100 // in a list
+	maxTitle   = 200 // characters of a name
+)
+
 // ImportWait is how long a call waits for an import by default. After that the import goes
 // on in the background.
 const ImportWait = 30 * time.Second
@@ -129,26 +134,30 @@ func runImport(ctx context.Context, jobs *imports.Jobs, store ImportStore, c Cal
 }
 
 // ListImports lists what was imported in the conversation.
-func ListImports(store imports.Store) Tool {
+func ListImports(store ImportStore) Tool {
 	return Tool{
 		Name:        ListImportsName,
 		Description: "List what the person has imported in this conversation: name, where from, when, and whether it is ready.",
 		Schema:      json.RawMessage(`{"type": "object", "properties": {}, "additionalProperties": false}`),
 		Approval:    Never,
 		Run: func(ctx context.Context, c Call) (Result, error) {
-			list, err := store.ListImports(ctx, c.Owner, c.ThreadID, "", maxDocuments)
+			list, err := store.ListImports(ctx, c.Owner, c.ThreadID, "", maxImports)
 			if err != nil {
 				return Result{}, fmt.Errorf("list_imports: %w", err)
 			}
-			return Result{Content: ListedImports(list)}, nil
+			turn, err := store.Turn(ctx, c.Owner, c.TurnID)
+			if err != nil {
+				return Result{}, fmt.Errorf("list_imports: %w", err)
+			}
+			return Result{Content: ListedImports(list, turn.Content.Location())}, nil
 		},
 	}
 }
 
-// ListedImports describes imports to a person or a model. A document that was imported
-// more than once is listed once.
-func ListedImports(list []chat.Import) string {
-	var lines []string
+// ListedImports describes imports to a person or a model, with times of a place. A document
+// that was imported more than once is listed once, and failures apart.
+func ListedImports(list []chat.Import, place *time.Location) string {
+	var ready, open, failed []string
 	seen := map[string]bool{}
 	for _, i := range list {
 		if i.DocID != "" && seen[i.DocID] {
@@ -159,18 +168,27 @@ func ListedImports(list []chat.Import) string {
 		if name == "" {
 			name = i.URL
 		}
-		line := fmt.Sprintf("- %s (%s, %s", llm.Data(language.Truncate(chat.OneLine(name), maxTitle)), imports.SourceLabel(i.Source), i.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"))
+		line := fmt.Sprintf("- %s (%s, %s)", llm.Data(language.Truncate(chat.OneLine(name), maxTitle)), imports.SourceLabel(i.Source), i.CreatedAt.In(place).Format("2006-01-02 15:04 MST"))
 		switch i.State {
 		case chat.ImportReady:
+			ready = append(ready, line)
 		case chat.ImportFailed:
-			line += ", failed"
+			failed = append(failed, line+": "+messages.Read(i.Message).Text)
 		default:
-			line += ", still being processed"
+			open = append(open, line)
 		}
-		lines = append(lines, line+")")
 	}
-	if len(lines) == 0 {
+	var parts []string
+	for _, part := range []struct {
+		head  string
+		lines []string
+	}{{"Imported documents:", ready}, {"Still being processed:", open}, {"Could not be imported:", failed}} {
+		if len(part.lines) > 0 {
+			parts = append(parts, part.head+"\n"+strings.Join(part.lines, "\n"))
+		}
+	}
+	if len(parts) == 0 {
 		return "Nothing has been imported."
 	}
-	return "Imported documents:\n" + strings.Join(lines, "\n")
+	return strings.Join(parts, "\n\n")
 }

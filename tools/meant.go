@@ -7,8 +7,9 @@ import (
 )
 
 // Meant returns the arguments that a model meant with raw: without raw line breaks in
-// texts, without a list around them, without null for an argument that may be left out,
-// and with numbers, truth values, lists and objects that were written as texts. It changes
+// texts, without a list around them, without null for an argument that may be left out, with
+// numbers, truth values, lists and objects that were written as texts, and with texts that
+// were written as numbers. It changes
 // only arguments that do not fit the schema, and only if they fit then.
 func Meant(schema json.RawMessage, raw []byte) []byte {
 	if Misfit(schema, raw) == "" {
@@ -33,7 +34,7 @@ func Meant(schema json.RawMessage, raw []byte) []byte {
 	if !ok {
 		return raw
 	}
-	mend(s, object, 0)
+	mender{s}.mend(s, object, 0)
 	out, err := json.Marshal(object)
 	if err != nil || Misfit(schema, out) != "" {
 		return raw
@@ -64,33 +65,66 @@ func escapeControls(raw []byte) []byte {
 	return out.Bytes()
 }
 
-// mend changes the members of an object to the types that a schema names.
-func mend(schema, object map[string]any, depth int) {
+// mender changes values to the types that a schema names.
+type mender struct{ root map[string]any }
+
+// mend changes the members of an object.
+func (m mender) mend(schema, object map[string]any, depth int) {
 	const deepest = 8
 	properties, _ := schema["properties"].(map[string]any)
 	if depth > deepest {
 		return
 	}
 	for name, value := range object {
+		if value == nil && !required(schema, name) {
+			delete(object, name)
+			continue
+		}
 		p, _ := properties[name].(map[string]any)
-		types := typesOf(p)
-		switch v := value.(type) {
-		case nil:
-			if !required(schema, name) {
-				delete(object, name)
-			}
-		case map[string]any:
-			mend(p, v, depth+1)
-		case string:
-			if types["string"] || len(types) == 0 {
-				continue
-			}
-			meant, ok := parse([]byte(strings.TrimSpace(v)))
-			if ok && types[kindOf(meant)] || ok && kindOf(meant) == "number" && types["integer"] {
-				object[name] = meant
-			}
+		object[name] = m.meant(p, value, depth)
+	}
+}
+
+// meant returns the value that was meant for a schema.
+func (m mender) meant(schema map[string]any, value any, depth int) any {
+	schema = m.resolved(schema)
+	types := typesOf(schema)
+	switch v := value.(type) {
+	case map[string]any:
+		m.mend(schema, v, depth+1)
+	case []any:
+		items, _ := schema["items"].(map[string]any)
+		for i := range v {
+			v[i] = m.meant(items, v[i], depth+1)
+		}
+	case string:
+		if types["string"] || len(types) == 0 {
+			return value
+		}
+		meant, ok := parse([]byte(strings.TrimSpace(v)))
+		if ok && types[kindOf(meant)] || ok && kindOf(meant) == "number" && types["integer"] {
+			return m.meant(schema, meant, depth+1)
+		}
+	case json.Number:
+		if types["string"] && !types["number"] && !types["integer"] {
+			return v.String()
 		}
 	}
+	return value
+}
+
+// resolved returns what a schema refers to within the root.
+func (m mender) resolved(schema map[string]any) map[string]any {
+	reference, _ := schema["$ref"].(string)
+	path, local := strings.CutPrefix(reference, "#/")
+	if !local {
+		return schema
+	}
+	at := m.root
+	for name := range strings.SplitSeq(path, "/") {
+		at, _ = at[name].(map[string]any)
+	}
+	return at
 }
 
 func typesOf(schema map[string]any) map[string]bool {

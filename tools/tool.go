@@ -35,6 +35,9 @@ type Tool struct {
 	// approval holds for this definition only. Empty for our own tools.
 	Pin     string
 	Timeout time.Duration // of one call; 0: DefaultTimeout
+	// MaxTimeout is the time of a call that goes on because the tool reports progress, when that
+	// is longer than Timeout. Run itself ends a call without progress after Timeout.
+	MaxTimeout time.Duration
 	// SideEffects means that running the tool twice has an effect twice. It gets one attempt;
 	// if its outcome is unknown, a person is asked.
 	SideEffects bool
@@ -114,6 +117,8 @@ type Result struct {
 	// numbers them from 1. Prompts show the passages instead of Content, numbered across the
 	// whole turn.
 	ChunkIDs []string
+	// Note is what prompts show before the passages of ChunkIDs, such as where they stand.
+	Note string
 	// Attachments are ids of pictures the tool made.
 	Attachments []string
 	Usage       chat.Usage // of model calls that the tool made

@@ -19,7 +19,7 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// Handler serves the page at /, /chat/<id>, /print/<id>, /s/<token>, /discovery and /discovery/<id>, and its files below them. Files
+// Handler serves the page at /, /embed, /chat, /chat/<id or name>, /print/<id>, /s/<token>, /discovery, /discovery/<id> and /admin, and its files below them. Files
 // under /assets have a content hash in their names and are cached without a limit;
 // the page itself is revalidated each time. Anything else is 404; a browser that was
 // sent to such an address gets the page with it, which says so, but never for a path of
@@ -60,6 +60,11 @@ const (
 	shortTime = "public, max-age=3600"
 )
 
+// diagramPolicy is that of the frame in which the page has diagrams drawn. The library
+// writes styles, which the page's own policy forbids. The frame belongs to no origin and
+// sends no requests.
+const diagramPolicy = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
+
 // types are set by us: the system's table of MIME types differs between machines.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8",
@@ -75,7 +80,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
-	isPage := name == "" || name == "index.html" || name == "discovery" || below("chat/", name) || below("s/", name) || below("print/", name) || below("discovery/", name)
+	isPage := name == "" || name == "index.html" || name == "chat" || name == "embed" || name == "discovery" || name == "admin" || below("chat/", name) || below("s/", name) || below("print/", name) || below("discovery/", name)
 	_, unknown := fs.Stat(h.files, name)
 	astray := !isPage && unknown != nil && asksForPage(r, name)
 	if below("s/", name) { // a copy that somebody shares is for those who have the link
@@ -105,6 +110,11 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body = h.compressed(w, r, name, body)
 	}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if strings.HasPrefix(name, "diagram/") {
+		w.Header().Set("Content-Security-Policy", diagramPolicy)
+		w.Header().Set("X-Frame-Options", "SAMEORIGIN")
+		w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin") // the frame has an origin of its own
+	}
 	if astray {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write(body) // a disconnected client needs no answer

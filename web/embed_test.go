@@ -22,6 +22,7 @@ func built() handler {
 		"index.html":             {Data: []byte("<!doctype html><title>page</title>")},
 		"favicon.svg":            {Data: []byte("<svg/>")},
 		"assets/index-abc123.js": {Data: []byte("export {}")},
+		"diagram/frame.html":     {Data: []byte("<!doctype html>")},
 	})
 }
 
@@ -50,7 +51,9 @@ func TestPathsAndTheirCaching(t *testing.T) {
 		{"an unknown file", "GET", "/assets/index-old.js", 404, "", ""},
 		{"an unknown address", "GET", "/api/nothing", 404, "", ""},
 		{"below a conversation", "GET", "/chat/a/b", 404, "", ""},
-		{"no conversation", "GET", "/chat/", 404, "", ""},
+		{"no conversation", "GET", "/chat", 200, "text/html; charset=utf-8", "no-cache"},
+		{"a conversation by its client's name", "GET", "/chat/support-42", 200, "text/html; charset=utf-8", "no-cache"},
+		{"the page of administrators", "GET", "/admin", 200, "text/html; charset=utf-8", "no-cache"},
 		{"below a board", "GET", "/discovery/a/b", 404, "", ""},
 		{"a hidden file", "GET", "/.gitkeep", 404, "", ""},
 		{"a way out", "GET", "/assets/../../etc/passwd", 404, "", ""},
@@ -69,9 +72,19 @@ func TestPathsAndTheirCaching(t *testing.T) {
 	}
 }
 
+func TestTheFrameOfDiagramsHasNoOriginAndOnlyThePageMayShowIt(t *testing.T) {
+	header := get(built(), "GET", "/diagram/frame.html").Header()
+	policy := header.Get("Content-Security-Policy")
+	for _, rule := range []string{"default-src 'none'", "sandbox allow-scripts", "frame-ancestors 'self'"} {
+		assert.Contains(t, policy, rule)
+	}
+	assert.Equal(t, "SAMEORIGIN", header.Get("X-Frame-Options"))
+	assert.Empty(t, get(built(), "GET", "/").Header().Get("Content-Security-Policy"), "the page keeps the server's policy")
+}
+
 func TestABrowserAtAnUnknownAddressGetsThePageWithStatus404(t *testing.T) {
 	for target, page := range map[string]bool{
-		"/nothing": true, "/chat/": true, "/chat/a/b": true,
+		"/nothing": true, "/chat/a/b": true,
 		"/api/nothing": false, "/api": false, "/assets/old": false, "/old.js": false, "/.gitkeep": false,
 	} {
 		req := httptest.NewRequest("GET", target, nil)

@@ -37,20 +37,48 @@ const cmaps: Plugin = {
   },
 };
 
+/** Puts the stylesheet before the scripts, so that the frame is painted first. */
+const stylesFirst: Plugin = {
+  name: "styles-first",
+  transformIndexHtml: {
+    order: "post",
+    handler: (html) => {
+      const [link = ""] = /\s*<link rel="stylesheet"[^>]*>/.exec(html) ?? [];
+      return html.replace(link, "").replace(/\s*<script type="module"/, (script) => link + script);
+    },
+  },
+};
+
+/** Adds Mermaid, for the frame that draws diagrams. */
+const mermaid: Plugin = {
+  name: "mermaid",
+  apply: "build",
+  writeBundle: () => cpSync("node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js", "dist/diagram/mermaid.js"),
+};
+
 // The server sends a strict policy (default-src 'self'), so nothing may be
 // inlined as a data: URL.
 export default defineConfig({
-  plugins: [oneFormat, react(), tailwindcss(), cmaps, brotli],
+  plugins: [oneFormat, react(), tailwindcss(), cmaps, mermaid, stylesFirst, brotli],
   // What is loaded before the composer accepts typing is bounded by e2e/shell.test.mjs.
   build: {
     outDir: "dist",
     assetsInlineLimit: 0,
-    chunkSizeWarningLimit: 800,
+    chunkSizeWarningLimit: 1000,
     modulePreload: { polyfill: false },
-    // One file for the words and not one for each of their modules; each translation is a file of its own.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "words", test: /src\/words\/(en|index|intl|wire)\.ts/ }] } } },
+    // What every page needs is in two files, one for the words and one for the rest: each file costs a request, and compresses less well alone. Each translation is a file of its own.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "words", test: /src\/words\/(en|index|intl|wire)\.ts/ },
+            { name: "start", tags: ["$initial"] },
+          ],
+        },
+      },
+    },
   },
   worker: { format: "es" },
-  server: { proxy: { "/api": { target: process.env.PALAVER_URL ?? "http://127.0.0.1:8080", changeOrigin: false } } },
+  server: { fs: { allow: [".."] }, proxy: { "/api": { target: process.env.PALAVER_URL ?? "http://127.0.0.1:8080", changeOrigin: false } } },
   test: { environment: "node", include: ["src/**/*.test.ts"] },
 });

@@ -39,29 +39,31 @@ const (
 	concurrentActivities = 400
 	// Documents are read one by one on a core, and wait for the embedding model otherwise.
 	concurrentIngests = 8
+	// A page that OCR reads takes a whole core for some seconds.
+	concurrentScans = 1
 )
 
-// Worker polls the task queue of conversations, and that of documents.
-type Worker struct{ threads, ingests worker.Worker }
+// Worker polls the task queue of conversations, that of documents, and that of scanned pages.
+type Worker struct{ queues []worker.Worker }
 
 // Start begins to poll.
 func (w *Worker) Start() error {
-	if err := w.threads.Start(); err != nil {
-		return err
-	}
-	if err := w.ingests.Start(); err != nil {
-		w.threads.Stop()
-		return err
+	for i, queue := range w.queues {
+		if err := queue.Start(); err != nil {
+			(&Worker{w.queues[:i]}).Stop()
+			return err
+		}
 	}
 	return nil
 }
 
 // Stop waits until running activities have saved what they have.
 func (w *Worker) Stop() {
-	var both sync.WaitGroup
-	both.Go(w.threads.Stop)
-	both.Go(w.ingests.Stop)
-	both.Wait()
+	var all sync.WaitGroup
+	for _, queue := range w.queues {
+		all.Go(queue.Stop)
+	}
+	all.Wait()
 }
 
 func init() { worker.SetStickyWorkflowCacheSize(stickyCache) }
@@ -79,6 +81,8 @@ type Rooms struct {
 	// and embed documents, on a queue of their own.
 	Threads   []Activities
 	Documents Activities
+	// Scans says whether Documents has OCR, for the task queue of scanned pages.
+	Scans bool
 }
 
 // New creates a worker that is ready to start. failed is called when the worker cannot
@@ -104,6 +108,7 @@ func New(c client.Client, rooms Rooms, failed func(error), watching ...intercept
 	w.RegisterWorkflowWithOptions(flow.Workflow, workflow.RegisterOptions{Name: workflows.ImportType})
 	w.RegisterWorkflowWithOptions(prune.Workflow, workflow.RegisterOptions{Name: workflows.PruneType})
 	w.RegisterWorkflowWithOptions(ingest.EmbedWorkflow, workflow.RegisterOptions{Name: workflows.EmbedType})
+	w.RegisterWorkflowWithOptions(ingest.IndexWorkflow, workflow.RegisterOptions{Name: workflows.IndexType})
 	for _, room := range append(rooms.Threads, rooms.Documents) {
 		room.Register(w)
 	}
@@ -115,5 +120,12 @@ func New(c client.Client, rooms Rooms, failed func(error), watching ...intercept
 	options.MaxConcurrentActivityTaskPollers = 1
 	ingests := worker.New(c, workflows.IngestQueue, options)
 	rooms.Documents.Register(ingests)
-	return &Worker{w, ingests}
+	queues := []worker.Worker{w, ingests}
+	if rooms.Scans {
+		options.MaxConcurrentActivityExecutionSize = concurrentScans
+		scans := worker.New(c, workflows.ScanQueue, options)
+		rooms.Documents.Register(scans)
+		queues = append(queues, scans)
+	}
+	return &Worker{queues}
 }

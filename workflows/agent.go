@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -71,6 +72,7 @@ func (u *turn) runAgent(ctx workflow.Context, begun activities.Begun) (activitie
 	u.approved = append(slices.Clone(begun.Approved), u.Remembered...)
 	u.noticeNoImages(ctx, begun.NoImages)
 	u.agent = u.thread.agentNamed(begun.Agent)
+	u.effort, u.steerable = cmp.Or(begun.Effort, u.thread.Effort, chat.Quick), begun.Rounds
 	if begun.AgentVersion > u.agent.Version {
 		panic(fmt.Sprintf("the turn began with version %d of the agent %s, and this build has version %d: run the newer release", begun.AgentVersion, u.agent.Name, u.agent.Version))
 	}

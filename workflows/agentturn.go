@@ -92,6 +92,9 @@ func (t *Turn) Version() int { return t.begun.AgentVersion }
 // Action is the action that the message asks for explicitly; empty when it does not.
 func (t *Turn) Action() chat.Action { return t.begun.Action }
 
+// Effort is how much work the answer may take.
+func (t *Turn) Effort() chat.Effort { return t.turn.effort }
+
 // NoWebSearch reports whether the person forbade searches of the web.
 func (t *Turn) NoWebSearch() bool { return t.begun.NoWebSearch }
 
@@ -216,19 +219,20 @@ func (t *Turn) Question(name string, q chat.Question) (chat.ResumeValue, error) 
 
 // Round calls the model once, with the conversation and the tools that the agent may
 // call, and streams what it writes. Then it makes the tool calls that the model asks for,
-// after the person has approved those that need approval. Like every model call, it is
-// bounded by the turn's deadline, steps and tokens. The thread may continue in a new run
-// before a round.
+// after the person has approved those that need approval. The model reads what the person has
+// written meanwhile (on_busy: steer). When the turn's steps, tokens or money are used up, one
+// more round answers without tools, with a notice; a round after it fails. The thread may
+// continue in a new run before a round.
 func (t *Turn) Round() (Round, error) { return t.RoundBy(t.turn.agent.Model) }
 
 // RoundBy is Round with a model call of the agent's choice.
 func (t *Turn) RoundBy(m ModelCall) (Round, error) {
 	r, err := recordStep(t, "round", func() (Round, error) {
-		written, outcomes, err := t.turn.runRound(t.ctx, t.loop(m))
+		written, outcomes, answered, err := t.turn.runRound(t.ctx, t.loop(m))
 		if err != nil {
 			return Round{}, err
 		}
-		r := Round{Answered: len(written.Calls) == 0, Citations: written.Citations}
+		r := Round{Answered: answered, Citations: written.Citations}
 		for _, o := range outcomes {
 			r.Calls = append(r.Calls, ToolCall{Tool: o.Name, Failed: o.IsError})
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -87,6 +88,13 @@ func TestLogHasReasoningAndSaysThatAnAnswerIsNotComplete(t *testing.T) {
 	}
 	require.Equal(t, []string{"reasoning:1 8000", "tool_call", "reasoning:2 1500", "text", "noticeanswer_cut"}, got)
 	require.Equal(t, chat.FinishLength, chat.FinishOf(e.Log))
+}
+
+func TestTurnSaysThatFiguresAreNotFound(t *testing.T) {
+	answer := finalCall()
+	answer.WrongFigures = 2
+	e := runTurn(t, assistantTurn(answer))
+	require.True(t, slices.ContainsFunc(e.Log, func(x chat.Entry) bool { return x.Type == chat.EventNotice && x.Code == chat.NoticeFigures }))
 }
 
 func TestAssistantLoopsThroughToolsUntilItAnswers(t *testing.T) {
@@ -425,7 +433,7 @@ func TestSubmitSupersedesAPendingApprovalAndItsCallHasNoResult(t *testing.T) {
 	require.Empty(t, s.called)
 }
 
-func TestStepLimitEndsAnEndlessToolLoop(t *testing.T) {
+func TestStepLimitEndsAnEndlessToolLoopWithItsBestAnswer(t *testing.T) {
 	s := assistantTurn(toolCalls(1, "search"))
 	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
@@ -433,9 +441,10 @@ func TestStepLimitEndsAnEndlessToolLoop(t *testing.T) {
 	bounded.MaxSteps = 3
 	p.env.ExecuteWorkflow(workflows.ThreadType, bounded)
 	require.NoError(t, p.env.GetWorkflowError())
-	require.Equal(t, []string{"t1 failed/step_limit"}, statuses(p.endings))
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 	require.Equal(t, 3, s.calls["Think"])
-	require.Equal(t, "tool_result search", summary(p.endings[0].Log)[len(p.endings[0].Log)-1], "the log is kept")
+	require.Equal(t, []bool{false, false, true}, []bool{s.thinks[0].Last, s.thinks[1].Last, s.thinks[2].Last})
+	require.Equal(t, []string{"notice steps_used", "status model"}, lastOf(summary(p.endings[0].Log), 2), "the calls of the last message are not made")
 }
 
 func TestPendingApprovalSurvivesContinueAsNewAndNoStepRunsAgain(t *testing.T) {
@@ -558,4 +567,14 @@ func TestManyQuestionsOfOneTurnKeepNoTextInTheHistory(t *testing.T) {
 	require.ErrorAs(t, p.env.GetWorkflowError(), &next)
 	require.Less(t, len(next.Input.Payloads[0].Data), 20_000, "bytes that a run hands to the next")
 	require.Equal(t, 20, p.calls["KeepAnswer"])
+}
+
+func TestChosenModelOfATurnReachesItsActivities(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "search"), finalCall())
+	s.begin.Model = "other"
+	e := runTurn(t, s)
+	require.Equal(t, "other", e.Model)
+	for _, r := range s.thinks {
+		require.Equal(t, "other", r.Model)
+	}
 }

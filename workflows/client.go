@@ -25,7 +25,7 @@ import (
 type Client struct {
 	Temporal  client.Client
 	Namespace string // of Temporal, for Forget
-	Rules     Rules  // sent with each command
+	Rules     Rules  // sent with each command; zero: an answer leaves the thread's rules as they are
 	// ContinueAfter goes into ThreadInput. Only tests set it.
 	ContinueAfter int
 }
@@ -112,7 +112,7 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.Subm
 func (c *Client) submitRequest(s chat.Submit) SubmitRequest {
 	r := SubmitRequest{
 		Rules:  &c.Rules,
-		TurnID: s.TurnID, Owner: s.Owner, OnBusy: s.OnBusy, Cancelled: s.Cancelled, Generation: s.Generation,
+		TurnID: s.TurnID, Owner: s.Owner, OnBusy: s.OnBusy, Replaces: s.Replaces, Cancelled: s.Cancelled, Generation: s.Generation,
 		RunID: s.StreamRunID, RequestID: s.RequestID, Client: chat.ClientKey(s.ClientTurnID), Hash: s.ContentHash,
 	}
 	if s.NoRepeat {
@@ -152,7 +152,7 @@ func asRefused(err error) error {
 		return err
 	}
 	switch app.Type() {
-	case chat.CodeTurnRunning, chat.CodeNoInterrupt, chat.CodeBadResume, chat.CodeTurnConflict, chat.CodeDatabase, chat.CodeNotFound:
+	case chat.CodeTurnRunning, chat.CodeTurnBegun, chat.CodeNoInterrupt, chat.CodeBadResume, chat.CodeTurnConflict, chat.CodeDatabase, chat.CodeNotFound:
 		r := &chat.Refused{Code: app.Type(), Message: app.Message()}
 		_ = app.Details(&r.TurnID) // only turn_running has one
 		return r
@@ -180,13 +180,20 @@ func (c *Client) resumeOnce(ctx context.Context, id string, r chat.Resume) error
 		WorkflowID:   ThreadWorkflowID(r.ThreadID),
 		UpdateID:     id,
 		UpdateName:   UpdateResume,
-		Args:         []any{ResumeRequest{InterruptID: r.InterruptID, Value: r.Value, Channel: r.Channel, Rules: &c.Rules}},
+		Args:         []any{ResumeRequest{InterruptID: r.InterruptID, Value: r.Value, Channel: r.Channel, Rules: c.rules()}},
 		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err != nil {
 		return err
 	}
 	return handle.Get(ctx, nil)
+}
+
+func (c *Client) rules() *Rules {
+	if c.Rules == (Rules{}) {
+		return nil
+	}
+	return &c.Rules
 }
 
 // open reports whether the thread has an open run. A run that was not found may

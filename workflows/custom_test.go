@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -88,6 +89,31 @@ func TestCustomAgentReturnsTheChoiceAndAnswersInRounds(t *testing.T) {
 	require.Equal(t, "Some day", s.thinks[0].Asked[0].Label)
 	require.Equal(t, "notice agent", summary(e.Log)[len(e.Log)-1])
 	require.Equal(t, 2, s.calls["Think"])
+}
+
+// Otherwise what continue-as-new carries is larger than Temporal permits.
+func TestLogOfManyLongQuestionsIsMovedToTheDatabase(t *testing.T) {
+	const questions = 24
+	s := customTurn(func(t *workflows.Turn) (err error) {
+		var choices []workflows.Choice
+		for i := range 20 {
+			choices = append(choices, workflows.Choice{ID: fmt.Sprint("c", i), Label: strings.Repeat("\u6f22", 200)})
+		}
+		for range questions {
+			if _, err := t.Choose("which", "Which one?", choices...); err != nil {
+				return err
+			}
+		}
+		return t.Answer()
+	}, finalCall())
+	var answers []chat.ResumeValue
+	for range questions {
+		answers = append(answers, answer(chat.Choice, "c1"))
+	}
+	e := runTurn(t, s, answers...)
+	require.Equal(t, chat.TurnCompleted, e.Status)
+	require.Equal(t, 1, s.calls["KeepLog"])
+	require.Less(t, len(e.Log), questions)
 }
 
 func TestCustomAgentWithoutCodeIsTheAssistantsLoop(t *testing.T) {

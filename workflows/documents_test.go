@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	sdk "go.temporal.io/api/sdk/v1"
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // runTurn runs one turn, answers its questions in order, and returns its ending.
@@ -34,6 +36,28 @@ func TestPlainTurnRunsAllNodes(t *testing.T) {
 		"turn_started", "status intent_resolver", "status doc_resolver", "status doc_resolver docs",
 		"status validate_inputs", "status inquire", "text piece:1", "status format_response",
 	}, summary(runTurn(t, clearTurn()).Log))
+}
+
+// The current details of a thread in Temporal's Web UI.
+func TestLabelOfATurnSaysWhatItDoes(t *testing.T) {
+	s := clearTurn()
+	s.intent.Action = chat.Summarize
+	s.docs, s.answers = []documents.Docs{{Confidence: chat.High}}, []documents.Answered{{IDs: []string{"a"}}}
+	p := newHarness(t, s)
+	label := func() string {
+		var m sdk.WorkflowMetadata
+		require.NoError(t, must.Have(p.env.QueryWorkflow("__temporal_workflow_metadata"))(t).Get(&m))
+		return m.CurrentDetails
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	var waiting string
+	p.at(1, func() {
+		waiting = label()
+		require.NoError(t, p.resume(answer(chat.TextInput, "the policy")).rejected)
+	})
+	p.run()
+	require.Equal(t, "Waiting for a person: text_input (summarize_doc)", waiting)
+	require.Equal(t, "Turn t1 has ended: completed", label())
 }
 
 // Rule T9.
@@ -97,7 +121,7 @@ func TestMessageWithTwoActionsAsksWhichComesFirst(t *testing.T) {
 		"status doc_resolver", "status doc_resolver docs", "status validate_inputs", "status audit",
 		"text piece:1", "status format_response",
 	}, summary(e.Log))
-	require.Equal(t, []string{"summarize", "audit", "compare"}, e.Log[2].Question.OptionIDs)
+	require.Equal(t, []string{"summarize", "audit"}, e.Log[2].Question.OptionIDs, "one document cannot be compared")
 	require.Equal(t, 1, s.calls["InferDocs"], "the answer repeats no step")
 }
 
@@ -188,12 +212,21 @@ func TestMissingInputsAreAskedForUntilTheyAreGiven(t *testing.T) {
 			e := runTurn(t, s, answers...)
 			require.Equal(t, chat.TurnCompleted, e.Status)
 			var prompts []string
+			var shown []string // by the last list of documents
 			for _, entry := range e.Log {
 				if entry.Question != nil {
 					prompts = append(prompts, string(entry.Question.Prompt))
 				}
+				if len(entry.DocIDs) > 0 {
+					shown = entry.DocIDs
+				}
 			}
 			require.Equal(t, c.prompts, prompts)
+			want := slices.Clone(c.docs.IDs)
+			for _, a := range c.answers {
+				want = append(want, a.IDs...)
+			}
+			require.Equal(t, want, shown, "documents that an answer adds are shown, too")
 			if name == "audit a document" {
 				require.Equal(t, "mail", s.writes[0].Subject)
 				require.Equal(t, []string{"rules"}, s.writes[0].DocIDs)

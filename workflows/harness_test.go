@@ -17,6 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/agents"
 	"github.com/palaver-chat/palaver/agents/documents"
+	"github.com/palaver-chat/palaver/agents/plan"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/imports/flow"
 	"github.com/palaver-chat/palaver/workflows"
@@ -52,12 +53,16 @@ type script struct {
 
 	thoughts     []activities.Written // by call; the last one repeats
 	thinks       []thinkCall
+	thinkErr     error
 	misfit       bool // decisions change arguments so that they do not fit
 	decided      []activities.DecideRequest
 	hashes       map[string]string // of arguments that decisions change
 	tool         func(ctx context.Context, r activities.CallRequest, n int) (activities.CallResult, error)
 	called       []string               // names of the tools called, in the order in which they ended
 	storedResult *activities.CallResult // what FindResult returns
+
+	planned int // steps
+	given   []activities.GivenRequest
 
 	agents  []workflows.Agent // beside the product's own
 	checks  []activities.CheckRequest
@@ -198,11 +203,27 @@ func (s *script) Think(_ context.Context, ref activities.TurnRef, stage activiti
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.thinks = append(s.thinks, thinkCall{ref, stage, asked})
+	if s.thinkErr != nil {
+		return activities.Written{}, s.thinkErr
+	}
 	return stepName(s.thoughts, n), nil
 }
 
 func (s *script) Discuss(ctx context.Context, ref activities.TurnRef, stage activities.Stage, asked []activities.Asked) (activities.Written, error) {
 	return s.Think(ctx, ref, stage, asked)
+}
+
+func (s *script) Plan(context.Context, activities.TurnRef) (plan.Planned, error) {
+	s.count("Plan")
+	return plan.Planned{Steps: s.planned, Usage: chat.Usage{Calls: 1}}, nil
+}
+
+func (s *script) TakeGiven(_ context.Context, r activities.GivenRequest) error {
+	s.count("TakeGiven")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.given = append(s.given, r)
+	return nil
 }
 
 func (s *script) Check(_ context.Context, r activities.CheckRequest) (string, error) {
@@ -355,6 +376,10 @@ func (p *harness) update(name, id string, arg any) *reply {
 
 func (p *harness) submit(turn string, busy chat.OnBusy) *reply {
 	return p.update(workflows.UpdateSubmit, turn, workflows.SubmitRequest{TurnID: turn, OnBusy: busy})
+}
+
+func (p *harness) replace(turn, waiting string) *reply {
+	return p.update(workflows.UpdateSubmit, turn, workflows.SubmitRequest{TurnID: turn, OnBusy: chat.Enqueue, Replaces: waiting})
 }
 
 func (p *harness) submitAt(minute int, turn string, busy chat.OnBusy) {

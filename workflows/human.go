@@ -172,7 +172,7 @@ func (u *turn) openQuestion(ctx workflow.Context, q chat.Question) {
 // A cancel stops the turn instead.
 func (u *turn) acceptAnswer(ctx workflow.Context, v chat.ResumeValue, by chat.Channel) {
 	if v.Type == chat.CancelResume {
-		u.stop(ctx, chat.UserCancelled, by)
+		u.stop(ctx, v.CancelReason(), by)
 		return
 	}
 	u.closeQuestion(ctx, v, by)
@@ -184,7 +184,7 @@ func (u *turn) closeQuestion(ctx workflow.Context, v chat.ResumeValue, by chat.C
 	u.log(ctx).Info("question answered", "interrupt", u.Pending.ID, "type", u.Pending.Type, "channel", by)
 	u.append(ctx, chat.Entry{Type: chat.EventResumed, Answers: u.Pending.ID, Resume: &v, Channel: by})
 	u.Pending = nil
-	workflow.SetCurrentDetails(ctx, "")
+	workflow.SetCurrentDetails(ctx, "Turn "+u.TurnID+": the person has answered")
 }
 
 // storeAnswer stores what a person wrote, if the API has not: the answer came by a

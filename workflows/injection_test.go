@@ -25,6 +25,7 @@ import (
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
 	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/tools/lookup"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -87,7 +88,7 @@ func TestPromptInjectionCannotRunAToolWithSideEffects(t *testing.T) {
 	kit := &activities.Kit{
 		Agents: workflows.AgentInfos(agents.BuiltIn()),
 		Store:  store, Model: model, Bus: bus.Noop{}, Log: slog.New(slog.DiscardHandler),
-		Tools: tools.NewBox(slog.New(slog.DiscardHandler), tools.List{tools.SearchDocuments(search, store), mail}),
+		Tools: tools.NewBox(slog.New(slog.DiscardHandler), tools.List{lookup.SearchDocuments(search, store), mail}),
 	}
 	(&activities.Activities{Kit: kit}).Register(env)
 	(&assistant.Activities{Kit: kit}).Register(env)

@@ -10,11 +10,14 @@ const (
 	// IngestQueue has the activities that read and embed documents. They take much time and
 	// memory. On a queue of their own, few run at once, and none delays an answer.
 	IngestQueue = "palaver-ingest"
-	ThreadType  = "Thread"
-	IngestType  = "Ingest"
-	ImportType  = "Import"
-	PruneType   = "Prune"
-	EmbedType   = "Embed"
+	// ScanQueue has the activity that reads a page by OCR. Only workers with OCR poll it.
+	ScanQueue  = "palaver-scan"
+	ThreadType = "Thread"
+	IngestType = "Ingest"
+	ImportType = "Import"
+	PruneType  = "Prune"
+	EmbedType  = "Embed"
+	IndexType  = "Index"
 
 	UpdateSubmit  = "submit"   // SubmitRequest → SubmitReply; update id is the turn id
 	UpdateResume  = "resume"   // ResumeRequest; validated
@@ -31,6 +34,15 @@ const (
 type IngestRequest struct {
 	Owner string `json:"owner"`
 	DocID string `json:"doc"`
+	// WithoutScans: pages that are pictures stay unread.
+	WithoutScans bool `json:"without_scans,omitempty"`
+}
+
+// ScanRequest is a page of a document that OCR is to read.
+type ScanRequest struct {
+	IngestRequest
+	Page int `json:"page"` // from 1
+	Left int `json:"left"` // pages that are to be read after it
 }
 
 // ImportRequest is the argument of the workflow that imports a document, for all open imports

@@ -434,23 +434,31 @@ func (p *harness) runWithInput(in workflows.ThreadInput) {
 	require.NoError(p.t, p.env.GetWorkflowError())
 }
 
-func TestTurnOverTheStepLimitFails(t *testing.T) {
-	for steps, resolved := range map[int]int{1: 0, 2: 1} { // action and documents are two; the answer would be the third
-		p := newHarness(t, clearTurn())
-		p.submitAt(0, "t1", chat.Supersede)
-		p.runWithInput(withInput(func(in *workflows.ThreadInput) { in.MaxSteps = steps }))
-		require.Equal(t, []string{"t1 failed/step_limit"}, statuses(p.endings))
-		require.Equal(t, resolved, p.calls["InferDocs"])
-		require.Zero(t, p.calls["Write"])
-	}
-}
-
-func TestTurnOverTheTokenLimitFails(t *testing.T) {
+func TestTurnThatUsesUpItsLimitBeforeItKnowsTheDocumentsFails(t *testing.T) {
 	p := newHarness(t, clearTurn())
 	p.submitAt(0, "t1", chat.Supersede)
-	p.runWithInput(withInput(func(in *workflows.ThreadInput) { in.MaxTokens = 3 })) // which the resolvers use
-	require.Equal(t, []string{"t1 failed/token_limit"}, statuses(p.endings))
+	p.runWithInput(withInput(func(in *workflows.ThreadInput) { in.MaxSteps = 1 })) // action and documents are two
+	require.Equal(t, []string{"t1 failed/step_limit"}, statuses(p.endings))
 	require.Zero(t, p.calls["Write"])
+}
+
+// Rule T16.
+func TestTurnThatUsesUpALimitAnswersOnceMoreWithANotice(t *testing.T) {
+	for notice, limit := range map[string]func(*workflows.ThreadInput){
+		chat.NoticeStepsUsed:  func(in *workflows.ThreadInput) { in.MaxSteps = 2 },
+		chat.NoticeTokensUsed: func(in *workflows.ThreadInput) { in.MaxTokens = 3 }, // which the resolvers use
+		chat.NoticeCostUsed:   func(in *workflows.ThreadInput) { in.MaxCostUSD = 0.01 },
+	} {
+		s := clearTurn()
+		s.docs[0].Usage.CostUSD = 0.02
+		p := newHarness(t, s)
+		p.submitAt(0, "t1", chat.Supersede)
+		p.runWithInput(withInput(limit))
+		require.Equal(t, []string{"t1 completed"}, statuses(p.endings), notice)
+		require.Contains(t, summary(p.endings[0].Log), "notice "+notice)
+		require.Len(t, p.writes, 1)
+		require.True(t, p.writes[0].Last, "it is offered no tools")
+	}
 }
 
 func TestTurnOverItsDeadlineFailsAndWaitingForPeopleDoesNotCount(t *testing.T) {
@@ -528,6 +536,25 @@ func TestUnsavedMessageRunsWithoutTheDatabaseAndIsSavedWhenSettled(t *testing.T)
 	require.Equal(t, "r1", p.endings[0].RunID)
 	require.Equal(t, "request-1", p.endings[0].RequestID)
 	require.Zero(t, p.calls["MarkRunning"]+p.calls["MarkInterrupted"])
+}
+
+func TestUnsavedMessageThatWasStoppedBeforeItCameIsNotAnswered(t *testing.T) {
+	for name, s := range map[string]*script{
+		"known when it begins":          assistantTurn(finalCall()),
+		"known when a step can save it": assistantTurn(finalCall()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			known := name == "known when it begins"
+			s.begin = activities.Begun{Agent: chat.AgentAssistant, Unsaved: true, Cancelled: known}
+			s.thinkErr = temporal.NewNonRetryableApplicationError("stopped: load", activities.ErrTypeStopped, nil)
+			p := newHarness(t, s)
+			p.at(0, func() { p.send("t1", unsaved("a message")) })
+			p.run()
+			require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
+			require.Equal(t, "a message", p.endings[0].Unsaved.Content.Message, "Settle writes the row")
+			require.Equal(t, known, len(s.thinks) == 0)
+		})
+	}
 }
 
 func TestSavedMessageIsNoLongerPassedToActivities(t *testing.T) {
@@ -611,4 +638,38 @@ func TestTurnStoppedInTheQueueDoesNotSetTheThreadsAgent(t *testing.T) {
 	p.resumeAt(4, chat.ActionChoice, "inquire")
 	p.run()
 	require.Len(t, p.endings, 2)
+}
+
+// Edits of queued messages.
+
+func TestEditedMessageTakesThePlaceOfTheOneThatWaits(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(1, "t2", chat.Enqueue)
+	p.submitAt(1, "t3", chat.Enqueue)
+	p.at(2, func() { p.replace("t4", "t2") })
+	p.at(3, func() {
+		require.Equal(t, []string{"t2 cancelled/rolled_back"}, statuses(p.endings))
+		require.True(t, p.endings[0].Hidden)
+		require.Equal(t, []string{"t4", "t3"}, p.state().Queue)
+		p.script.intent = clearTurn().intent
+		p.resume(answer(chat.ActionChoice, "inquire"))
+	})
+	p.run()
+	require.Equal(t, []string{"t2 cancelled/rolled_back", "t1 completed", "t4 completed", "t3 completed"}, statuses(p.endings))
+}
+
+func TestMessageThatHasBegunCannotBeEdited(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
+	p.submitAt(0, "t1", chat.Supersede)
+	var edit *reply
+	p.at(1, func() { edit = p.replace("t2", "t1") })
+	p.at(2, func() {
+		require.Equal(t, chat.CodeTurnBegun, errType(edit.rejected))
+		require.Empty(t, p.state().Queue)
+		p.script.intent = clearTurn().intent
+		p.resume(answer(chat.ActionChoice, "inquire"))
+	})
+	p.run()
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 }

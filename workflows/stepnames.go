@@ -13,6 +13,7 @@ const (
 	stepApprove      = "approve"
 	stepRun          = "run"
 	stepUnknown      = "unknown"
+	stepGiven        = "given"
 	stepDecideAfter  = ": decide"  // after the name of the question's step
 	stepRunAfter     = ": run"     // after the name of the question's or the call's step
 	stepUnknownAfter = ": unknown" // after the name of the call's step
@@ -23,7 +24,7 @@ const (
 )
 
 // roundSteps begin the names of a round's steps.
-var roundSteps = []string{stepWrite, stepApprove, stepRun, stepUnknown}
+var roundSteps = []string{stepWrite, stepApprove, stepRun, stepUnknown, stepGiven}
 
 // stepName is the name of the n-th run of a step.
 func stepName(step string, n int) string {

@@ -3,6 +3,7 @@ package workflows
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -72,14 +73,17 @@ func runWithRetries[T any](ctx workflow.Context, u *turn, attempt, timeout time.
 	return result, err
 }
 
-// maxLog is how many entries of a turn's log its thread holds at most between
-// two steps; older ones become rows.
-const maxLog = 256
+// maxLog is how many entries of a turn's log its thread holds at most between two steps, and
+// maxLogWords how many bytes of an agent's own words in them; older entries become rows.
+const (
+	maxLog      = 256
+	maxLogWords = 256 << 10
+)
 
 // storeOldLog moves the log's entries to the database when there are many. So the
 // state of a thread is bounded, however many steps a turn has.
 func (u *turn) storeOldLog(ctx workflow.Context) error {
-	if len(u.Log) < maxLog || u.Unsaved != nil {
+	if len(u.Log) < maxLog && ownWords(u.Log) < maxLogWords || u.Unsaved != nil {
 		return nil
 	}
 	from, entries := u.Kept+1, u.Log
@@ -90,6 +94,17 @@ func (u *turn) storeOldLog(ctx workflow.Context) error {
 	u.Kept += len(entries)
 	u.Log = slices.Clone(u.Log[len(entries):]) // entries added during the look-up
 	return nil
+}
+
+// ownWords counts the bytes of an agent's own words.
+func ownWords(log []chat.Entry) (bytes int) {
+	for _, e := range log {
+		bytes += len(e.Text)
+		if e.Question != nil {
+			bytes += len(e.Question.Text) + len(strings.Join(e.Question.Labels, ""))
+		}
+	}
+	return bytes
 }
 
 // final reports whether a retry cannot help.
@@ -104,29 +119,13 @@ func (u *turn) markStatus(ctx workflow.Context, summary string, activity any) {
 	if u.Unsaved != nil { // there is no row to mark
 		return
 	}
-	if _, err := runOnce[any](ctx, summary, activity, u.TurnRef); err != nil && ctx.Err() == nil {
+	ref := u.TurnRef
+	if u.Pending != nil {
+		ref.Asks = u.Pending.Type
+	}
+	if _, err := runOnce[any](ctx, summary, activity, ref); err != nil && ctx.Err() == nil {
 		u.log(ctx).Warn("storing the turn's status failed", "error", err)
 	}
-}
-
-// mayCall checks the turn's limits before a model call, and counts the call. Its
-// error ends the turn with the code of the limit; the partial answer is kept.
-func (u *turn) mayCall(ctx workflow.Context) error {
-	code := ""
-	switch bounds := u.thread.ThreadInput; {
-	case u.Stopped != "":
-		return errStopped
-	case u.timeLeft(ctx) <= 0:
-		code = chat.CodeDeadline
-	case bounds.MaxSteps > 0 && u.Calls >= bounds.MaxSteps:
-		code = chat.CodeStepLimit
-	case bounds.MaxTokens > 0 && u.Usage.Tokens() >= bounds.MaxTokens:
-		code = chat.CodeTokenLimit
-	default:
-		u.Calls++
-		return nil
-	}
-	return temporal.NewNonRetryableApplicationError("the turn has reached a limit", code, nil)
 }
 
 // timeLeft is the time until the turn's deadline.

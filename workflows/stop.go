@@ -16,7 +16,8 @@ import (
 //
 //	where                             why                                                  for how long
 //	cancel row (db.Store.Cancel)      a cancel can overtake its submit; its turn may be    a day
-//	                                  one that no workflow has (SettleLost)
+//	                                  one that no workflow has (SettleLost), or that is
+//	                                  not saved yet (Kit.save)
 //	SubmitRequest.Cancelled           the API found that row when it stored the message    until the turn begins
 //	carried.Early                     a cancel came before its submit                      the last maxEarly of a thread
 //	SubmitRequest.Stopped             the turn was cancelled while it waited in the queue  until it is settled

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -45,6 +46,7 @@ type seen struct {
 	TurnID string `json:"turn"`
 	Client string `json:"client,omitempty"`
 	Hash   string `json:"hash,omitempty"`
+	Into   string `json:"into,omitempty"` // the turn that reads the message
 }
 
 // SubmitRequest is the argument of the submit update.
@@ -53,6 +55,7 @@ type SubmitRequest struct {
 	// Owner of the turn's row; empty: that of the thread. The rows decide whose thread it is.
 	Owner     string      `json:"owner,omitempty"`
 	OnBusy    chat.OnBusy `json:"on_busy"`
+	Replaces  string      `json:"replaces,omitempty"` // the waiting turn whose place this one takes
 	Cancelled bool        `json:"cancelled,omitempty"`
 	RunID     string      `json:"run,omitempty"`
 	RequestID string      `json:"request,omitempty"`
@@ -199,6 +202,7 @@ func (t *thread) run(ctx workflow.Context) error {
 		if t.turn.run(ctx) == errContinue {
 			return t.continueAsNew(ctx)
 		}
+		t.enqueueUnread(t.turn)
 		t.last, t.turn, t.Carried.Undone = t.turn, nil, ""
 		if t.last.Stopped == chat.RolledBack {
 			t.Carried.Undone = t.last.TurnID
@@ -386,6 +390,9 @@ func (t *thread) validateSubmit(_ workflow.Context, s SubmitRequest) error {
 	if _, again := t.earlierSubmit(s); again {
 		return nil
 	}
+	if s.Replaces != "" && t.waiting(s.Replaces) < 0 {
+		return errBegun()
+	}
 	if s.OnBusy == chat.Reject {
 		if running, busy := t.busy(); busy {
 			return temporal.NewApplicationError("a turn is running", chat.CodeTurnRunning, running)
@@ -395,6 +402,16 @@ func (t *thread) validateSubmit(_ workflow.Context, s SubmitRequest) error {
 		return temporal.NewApplicationError("too many messages wait for the database", chat.CodeDatabase)
 	}
 	return nil
+}
+
+// errBegun rejects a message that is to replace one that no longer waits.
+func errBegun() error {
+	return temporal.NewApplicationError("the message does not wait any more", chat.CodeTurnBegun)
+}
+
+// waiting returns the place in the queue of a turn that waits and is not stopped; -1: none.
+func (t *thread) waiting(turnID string) int {
+	return slices.IndexFunc(t.Carried.Queue, func(s SubmitRequest) bool { return s.TurnID == turnID && s.Stopped == "" })
 }
 
 // busy returns a turn that runs or waits. It also finds a submit of the same workflow
@@ -435,12 +452,23 @@ func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, err
 		if first.Hash != s.Hash && first.Hash != "" && s.Hash != "" {
 			return SubmitReply{}, temporal.NewApplicationError("the client_turn_id was used with other content", chat.CodeTurnConflict)
 		}
-		return SubmitReply{Status: chat.TurnAccepted, TurnID: first.TurnID}, nil
+		return SubmitReply{Status: chat.TurnAccepted, TurnID: cmp.Or(first.Into, first.TurnID)}, nil
+	}
+	at := len(t.Carried.Queue)
+	if s.Replaces != "" {
+		if at = t.waiting(s.Replaces); at < 0 { // it began after the validator
+			return SubmitReply{}, errBegun()
+		}
+		t.Carried.Queue[at].Stopped = chat.RolledBack
+		at++
 	}
 	t.adoptRules(s.Rules)
-	t.Carried.Seen = keepLast(append(t.Carried.Seen, seen{s.TurnID, s.Client, s.Hash}), maxSeen)
+	t.Carried.Seen = keepLast(append(t.Carried.Seen, seen{TurnID: s.TurnID, Client: s.Client, Hash: s.Hash}), maxSeen)
 	s.Rules = nil // the thread has them
-	t.Carried.Queue = append(t.Carried.Queue, s)
+	if t.mayBeGiven(s) {
+		return t.give(s), nil
+	}
+	t.Carried.Queue = slices.Insert(t.Carried.Queue, at, s)
 	t.changed.SendAsync(true)
 	reply := SubmitReply{Status: chat.TurnAccepted, TurnID: s.TurnID}
 	if why := s.stopReason(); why != "" && t.turn != nil {

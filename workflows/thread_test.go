@@ -118,6 +118,15 @@ func TestRejectReturnsTheRunningTurnAndChangesNothing(t *testing.T) {
 	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t3 cancelled/user_cancelled"}, statuses(p.endings))
 }
 
+// Rule N6.
+func TestSkippedQuestionEndsItsTurnAsSuperseded(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.resume(answer(chat.CancelResume, string(chat.Superseded))) })
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/superseded"}, statuses(p.endings))
+}
+
 // Rule T11.
 func TestRollbackRemovesTheRunningTurnFromTheHistory(t *testing.T) {
 	p := newHarness(t, ambiguousTurn())

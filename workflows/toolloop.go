@@ -23,26 +23,37 @@ type round struct {
 	Stage activities.Stage `json:"stage"`
 }
 
-// runRound calls the model once, and then the tools that it asks for. Without calls the
-// answer is complete. Each text of the model is a piece of the answer. The thread may
+// runRound lets the model read what the person has written meanwhile, calls it once, and then
+// calls the tools that it asks for. The answer is complete when it asks for none, and the person
+// has written nothing more. Each text of the model is a piece of the answer. The thread may
 // continue as new between two rounds.
-func (u *turn) runRound(ctx workflow.Context, a toolLoop) (activities.Written, []activities.CompletedCall, error) {
+func (u *turn) runRound(ctx workflow.Context, a toolLoop) (said activities.Written, made []activities.CompletedCall, answered bool, err error) {
 	next, err := u.nextRound()
+	if err == nil {
+		err = u.answeredAlready(next.N)
+	}
 	if err == nil {
 		err = u.continueBeforeRound(ctx, next.N)
 	}
+	if err == nil {
+		err = u.readGiven(ctx, &next)
+	}
 	if err != nil {
-		return activities.Written{}, nil, err
+		return said, nil, false, err
 	}
-	said, err := u.callModel(ctx, a, next.N, next.Stage)
-	if err != nil || len(said.Calls) == 0 {
-		return said, nil, err
+	if said, err = u.callModel(ctx, a, next.N, next.Stage); err != nil {
+		return said, nil, false, err
 	}
-	made, err := u.callTools(ctx, next.N, said.Calls)
+	if len(said.Calls) == 0 && (len(u.Given) == 0 || u.Overdrawn) {
+		return said, nil, true, nil
+	}
+	if len(said.Calls) > 0 {
+		made, err = u.callTools(ctx, next.N, said.Calls)
+	}
 	if err == nil {
 		err = u.finishRound(&next, said, made)
 	}
-	return said, made, err
+	return said, made, false, err
 }
 
 // nextRound returns the round after those that are finished.
@@ -94,7 +105,7 @@ func (u *turn) finishRound(r *round, said activities.Written, made []activities.
 // callModel lets the model write the next piece, or ask for tool calls.
 func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activities.Stage) (activities.Written, error) {
 	return once(u, stepName(stepWrite, n), func() (w activities.Written, err error) {
-		if err = u.mayCall(ctx); err != nil {
+		if err = u.mayAnswer(ctx, n, &stage); err != nil {
 			return w, err
 		}
 		if a.status != nil {
@@ -110,6 +121,9 @@ func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activiti
 		if w.Stopped {
 			return w, errStopped
 		}
+		if stage.Last {
+			w.Calls = nil
+		}
 		u.noticeNoImages(ctx, w.NoImages)
 		if w.History != "" {
 			u.notice(ctx, w.History)
@@ -122,6 +136,9 @@ func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activiti
 		}
 		if w.Cut != "" {
 			u.notice(ctx, w.Cut)
+		}
+		if w.WrongFigures > 0 {
+			u.notice(ctx, chat.NoticeFigures)
 		}
 		for _, c := range w.Calls {
 			u.append(ctx, chat.Entry{Type: chat.EventToolCall, Call: &c.CallRef})

@@ -36,6 +36,10 @@ type openTurn struct {
 	// the conversation.
 	Remembered []string `json:"remembered,omitempty"`
 	NoImages   bool     `json:"no_images,omitempty"` // the log has the notice
+	// Given are messages that the person wrote while the turn worked, and that it has not read yet.
+	Given []SubmitRequest `json:"given,omitempty"`
+	// Overdrawn: a limit was reached, and a last model call was made to answer.
+	Overdrawn bool `json:"overdrawn,omitempty"`
 	// Reported counts the reports in the log of calls whose outcome was unknown.
 	Reported map[string]int `json:"reported,omitempty"`
 }
@@ -58,6 +62,8 @@ type turn struct {
 	ended          bool                // the terminal entry is in the log
 	notFound       bool                // it had no row when it began
 
+	effort    chat.Effort
+	steerable bool     // it has rounds, between which it can read further messages
 	approved  []string // tools that need no approval
 	blocked   bool     // it waits, or has waited, for something slower than a look-up
 	published int      // number of log entries that activities were given to publish
@@ -198,6 +204,7 @@ func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
 }
 
 func (u *turn) applyBegun(b activities.Begun) {
+	u.Model = b.Model
 	if b.Unsaved {
 		return
 	}
@@ -232,6 +239,7 @@ func once[T any](u *turn, step string, run func() (T, error)) (T, error) {
 // has stored it: an accepted turn is not lost.
 func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 	e.Log, e.Kept = u.Log, u.Kept
+	workflow.SetCurrentDetails(ctx, "Turn "+u.TurnID+" has ended: "+string(e.Status))
 	end := chat.Entry{Type: terminalType(e.Status), Code: e.Code, Reason: e.Reason, Channel: e.Channel}
 	// A turn that ran nothing may have been accepted in this very workflow task. If
 	// Temporal loses the task, the turn is accepted again, perhaps after others, so
@@ -274,6 +282,9 @@ func (u *turn) append(ctx workflow.Context, e chat.Entry) {
 	e.N = u.logged() + 1
 	e.At = workflow.Now(ctx).UTC().Truncate(time.Millisecond)
 	u.Log = append(u.Log, e)
+	if label := chat.StatusLabel(e.Node); e.Type == chat.EventStatus && label != "" {
+		workflow.SetCurrentDetails(ctx, "Turn "+u.TurnID+": "+label)
+	}
 }
 
 func (u *turn) appendAll(ctx workflow.Context, entries []chat.Entry) {

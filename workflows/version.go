@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/palaver-chat/palaver/chat"
 )
 
 // A run of a thread follows one version of the workflow's code from its first
@@ -36,12 +38,16 @@ type Rules struct {
 type Settings struct {
 	IdleTimeout time.Duration `json:"idle"` // the thread completes when no turn was open for so long
 	// TurnDeadline bounds a turn's time, without the time that it waits for people.
-	// MaxSteps and MaxTokens bound its model calls and their tokens; 0: no limit.
+	// MaxSteps, MaxTokens and MaxCostUSD bound its model calls, their tokens and what they cost; 0:
+	// no limit.
 	TurnDeadline time.Duration `json:"deadline"`
 	// ApprovalTimeout bounds how long a question about tools stays open; 0: no limit.
 	ApprovalTimeout time.Duration `json:"approval_timeout,omitempty"`
 	MaxSteps        int           `json:"max_steps,omitempty"`
 	MaxTokens       int           `json:"max_tokens,omitempty"`
+	MaxCostUSD      float64       `json:"max_cost_usd,omitempty"`
+	// Effort of turns whose message names none; empty: quick.
+	Effort chat.Effort `json:"effort,omitempty"`
 }
 
 // adoptRules applies the rules that came with a command: the settings at once, the

@@ -39,7 +39,7 @@ func TestSettingsOfASubmitApplyToAnOpenThread(t *testing.T) {
 	p.at(0, func() { p.submitWithRules("t1", withRules(func(r *workflows.Rules) { r.MaxSteps = 2 })) })
 	p.at(1, func() { p.submitWithRules("t2", withRules(func(r *workflows.Rules) { r.MaxSteps = 3 })) })
 	p.run()
-	require.Equal(t, []string{"t1 failed/step_limit", "t2 failed/step_limit"}, statuses(p.endings))
+	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
 	require.Equal(t, 5, p.calls["Think"])
 }
 

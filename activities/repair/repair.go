@@ -54,14 +54,42 @@ type Checker struct {
 	// verified holds, by thread, the fingerprints of those whose rows and workflow were
 	// consistent. While neither changes, the workflow is not queried. Both are hashes.
 	verified map[uint64]uint64
-	foreign  map[string]sighting // by thread
-	limit    int                 // maxVerified; tests lower it
+	// sightings say since when this process has seen a state that may be temporary, by thread
+	// or turn.
+	sightings map[string]sighting
+	limit     int // maxVerified; tests lower it
 }
 
-// sighting says since when a thread's workflow works for another owner than its rows have.
 type sighting struct {
-	workflow string // its owner
-	since    clock.Reading
+	state string
+	since clock.Reading
+}
+
+// maxSightings limits the memory of a process. When they are dropped, repairs only wait longer.
+const maxSightings = 10_000
+
+// seenFor returns for how long this process has seen the same state of a thread or turn; zero
+// the first time. It reads one clock only: those of other machines may differ.
+func (c *Checker) seenFor(id, state string) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := clock.Read()
+	seen, known := c.sightings[id]
+	if known && seen.state == state {
+		_, span := now.Since(seen.since)
+		return span
+	}
+	if c.sightings == nil || len(c.sightings) >= maxSightings {
+		c.sightings = map[string]sighting{}
+	}
+	c.sightings[id] = sighting{state, now}
+	return 0
+}
+
+func (c *Checker) forgetSighting(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.sightings, id)
 }
 
 // maxVerified limits the memory of a process, to about 40 MB.
@@ -129,7 +157,13 @@ func (k *check) run(ctx context.Context) error {
 		k.forget()
 		k.collect(ctx, run, rows)
 		for _, row := range rows {
-			if err := k.settle(ctx, row, fmt.Sprintf("%s, but the workflow is %s", row.Status, run.Status)); err != nil {
+			problem := fmt.Sprintf("%s, but the workflow is %s", row.Status, run.Status)
+			// Temporal can lose the workflow task in which a turn began. Then the workflow
+			// completes without the turn, and the submit is retried.
+			if run.Status == chat.RunCompleted && row.Status == chat.TurnRunning && k.maybeSubmitted(row, run.ID, problem) {
+				continue
+			}
+			if err := k.settle(ctx, row, problem); err != nil {
 				return err
 			}
 		}
@@ -139,7 +173,7 @@ func (k *check) run(ctx context.Context) error {
 	if k.stopped == "" && k.isVerified(seen) {
 		return nil
 	}
-	if err := k.compare(ctx, rows); err != nil {
+	if err := k.compare(ctx, run, rows); err != nil {
 		return err
 	}
 	if len(k.found) == 0 && !k.recheck {
@@ -186,7 +220,7 @@ func (k *check) collect(ctx context.Context, run chat.WorkflowRun, rows []chat.T
 }
 
 // compare checks an open workflow's turns against the open rows.
-func (k *check) compare(ctx context.Context, rows []chat.Turn) error {
+func (k *check) compare(ctx context.Context, run chat.WorkflowRun, rows []chat.Turn) error {
 	state, err := k.Threads.State(ctx, k.thread)
 	if err != nil {
 		return unanswered(err)
@@ -209,7 +243,7 @@ func (k *check) compare(ctx context.Context, rows []chat.Turn) error {
 			err = k.mark(ctx, row, state)
 		case has:
 		default:
-			err = k.checkMissingTurn(ctx, row)
+			err = k.checkMissingTurn(ctx, run, row)
 		}
 		if err != nil {
 			return err
@@ -223,24 +257,33 @@ func (k *check) compare(ctx context.Context, rows []chat.Turn) error {
 			return err
 		}
 	}
-	k.forgetForeign()
+	k.forgetSighting(k.thread)
 	return nil
+}
+
+// submitRetries is longer than a submit is retried, and maxSkew is how much clocks may differ.
+const (
+	submitRetries = 30 * time.Second
+	maxSkew       = 5 * time.Minute
+)
+
+// maybeSubmitted reports whether the submit of a turn that the workflow does not have may
+// still be in flight: the row is recent, and this process has not seen the difference for
+// long enough. It notes that in the findings. Only a row that is older than clocks may differ
+// shows its age.
+func (k *check) maybeSubmitted(row chat.Turn, run, problem string) bool {
+	if row.ID == k.stopped || time.Since(row.CreatedAt) > activities.LostAfter+maxSkew || k.seenFor(row.ID, run) > submitRetries {
+		return false
+	}
+	k.recheck = true
+	k.found = append(k.found, k.finding(row.ID, problem, "left for the next check: it may be about to be accepted", true))
+	return true
 }
 
 // giveBack gives the workflow to the owner of the thread's rows when it has worked for another
 // one for a while: a claim was not completed. The person's next claim moves both.
 func (k *check) giveBack(ctx context.Context, rows, workflow string) error {
-	k.mu.Lock()
-	seen, known := k.foreign[k.thread]
-	now := clock.Read()
-	if !known || seen.workflow != workflow {
-		if k.foreign == nil {
-			k.foreign = map[string]sighting{}
-		}
-		k.foreign[k.thread] = sighting{workflow, now}
-	}
-	k.mu.Unlock()
-	if _, since := now.Since(seen.since); !known || seen.workflow != workflow || since < activities.LostAfter {
+	if k.seenFor(k.thread, workflow) < activities.LostAfter {
 		return ErrForeign
 	}
 	problem := "the workflow works for another owner than the rows have"
@@ -251,20 +294,14 @@ func (k *check) giveBack(ctx context.Context, rows, workflow string) error {
 	if err := k.Threads.ChangeOwner(ctx, k.thread, rows); err != nil {
 		return fmt.Errorf("%w: %w", ErrForeign, err)
 	}
-	k.forgetForeign()
+	k.forgetSighting(k.thread)
 	k.repaired("", problem, "given to the owner of the rows")
 	return nil
 }
 
-func (k *check) forgetForeign() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.foreign, k.thread)
-}
-
 // checkMissingTurn handles an open row that the open workflow's state does not list. The
 // turn is being settled, was just settled, is about to be accepted, or is lost.
-func (k *check) checkMissingTurn(ctx context.Context, row chat.Turn) error {
+func (k *check) checkMissingTurn(ctx context.Context, run chat.WorkflowRun, row chat.Turn) error {
 	p, err := k.Threads.Progress(ctx, k.thread, row.ID, math.MaxInt32)
 	if err != nil {
 		return unanswered(err)
@@ -276,10 +313,7 @@ func (k *check) checkMissingTurn(ctx context.Context, row chat.Turn) error {
 	problem := fmt.Sprintf("%s, but the workflow does not have it", row.Status)
 	if p.Known { // the workflow has settled it: an older backup of the database was restored
 		problem = fmt.Sprintf("%s, but the workflow has ended it", row.Status)
-	} else if row.ID != k.stopped && time.Since(row.CreatedAt) < activities.LostAfter {
-		// Its submit may be in flight.
-		k.recheck = true
-		k.found = append(k.found, k.finding(row.ID, problem, "left for the next check: it was sent less than a minute ago", true))
+	} else if k.maybeSubmitted(row, run.ID, problem) {
 		return nil
 	}
 	return k.settle(ctx, row, problem)
@@ -310,6 +344,7 @@ func (k *check) settle(ctx context.Context, row chat.Turn, problem string) error
 	if err != nil {
 		return err
 	}
+	k.forgetSighting(row.ID)
 	k.repaired(row.ID, problem, "settled as "+outcome(end))
 	return nil
 }
@@ -334,16 +369,20 @@ func (k *check) mark(ctx context.Context, row chat.Turn, state chat.ThreadState)
 	if again.TurnID != state.TurnID || again.Status != state.Status || questionID(again) != questionID(state) {
 		return nil
 	}
-	return k.setStatus(ctx, row.ID, fmt.Sprintf("%s, but in the workflow it is %s", row.Status, state.Status), state.Status)
+	return k.setStatus(ctx, row.ID, fmt.Sprintf("%s, but in the workflow it is %s", row.Status, state.Status), state.Status, state.Pending)
 }
 
-func (k *check) setStatus(ctx context.Context, turnID, problem string, status chat.TurnStatus) error {
+func (k *check) setStatus(ctx context.Context, turnID, problem string, status chat.TurnStatus, asks *chat.Question) error {
 	k.recheck = true
 	if k.DryRun {
 		k.found = append(k.found, k.finding(turnID, problem, "mark it as "+string(status), false))
 		return nil
 	}
-	if err := k.Store.MarkTurn(ctx, k.owner, turnID, status, ""); err != nil {
+	mark := func() error { return k.Store.MarkTurn(ctx, k.owner, turnID, status, "") }
+	if asks != nil {
+		mark = func() error { return k.Store.MarkAsking(ctx, k.owner, turnID, asks.Type, "") }
+	}
+	if err := mark(); err != nil {
 		return ignoreNotFound(err)
 	}
 	repair := "marked as " + string(status)
@@ -356,9 +395,9 @@ func (k *check) setStatus(ctx context.Context, turnID, problem string, status ch
 // by itself at its first write. A question would stay open, invisible, and block the
 // messages behind it.
 func (k *check) checkUnlistedTurn(ctx context.Context, turnID string, state chat.ThreadState) error {
-	status := chat.TurnAccepted
+	status, asks := chat.TurnAccepted, (*chat.Question)(nil)
 	if turnID == state.TurnID {
-		status = state.Status
+		status, asks = state.Status, state.Pending
 	}
 	row, err := k.Store.Turn(ctx, k.owner, turnID)
 	problem := "its question is open in the workflow, but the database has ended it"
@@ -375,7 +414,7 @@ func (k *check) checkUnlistedTurn(ctx context.Context, turnID string, state chat
 	case err != nil:
 		return err
 	case row.Status == chat.TurnNew && time.Since(row.CreatedAt) >= activities.LostAfter:
-		return k.setStatus(ctx, turnID, "not accepted, but the workflow has it", status)
+		return k.setStatus(ctx, turnID, "not accepted, but the workflow has it", status, asks)
 	case !row.Status.Settled(): // accepted after the rows were read, or about to be marked
 		k.recheck = true
 		return nil
@@ -458,5 +497,5 @@ func (k *check) forget() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.verified, k.key())
-	delete(k.foreign, k.thread)
+	delete(k.sightings, k.thread)
 }

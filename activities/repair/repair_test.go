@@ -161,7 +161,7 @@ func (b *bundle) mark(t chat.Turn, status chat.TurnStatus) chat.Turn {
 	return b.row(t)
 }
 
-const old = 2 * activities.LostAfter
+const old = 2 * (activities.LostAfter + maxSkew)
 
 func (b *bundle) running(message string) chat.Turn {
 	b.t.Helper()
@@ -275,6 +275,45 @@ func TestTurnMissingFromAnOpenWorkflowIsSettledOnceItIsOldEnough(t *testing.T) {
 	require.True(t, found[1].Later)
 	require.Equal(t, chat.CodeTurnLost, b.code(lost))
 	require.Equal(t, chat.TurnAccepted, b.row(submitted).Status)
+}
+
+// waits sets back the time at which a thread or turn was first seen.
+func (b *bundle) waits(id string, span time.Duration) {
+	seen := b.sightings[id]
+	seen.since.Mono -= span
+	b.sightings[id] = seen
+}
+
+// Temporal was killed: it lost the workflow task in which the turn began, and the workflow has
+// completed without it or is open without it. The submit is still being retried. Clocks of the
+// processes that wrote the row and check it differ by up to five minutes.
+func TestRunningTurnWhoseSubmitIsRetriedIsNotSettledWhateverTheClocksSay(t *testing.T) {
+	for _, status := range []chat.RunStatus{chat.RunCompleted, chat.RunOpen} {
+		for name, ago := range map[string]time.Duration{"equal": 0, "ahead": maxSkew, "behind": -maxSkew} {
+			t.Run(string(status)+", the clock is "+name, func(t *testing.T) {
+				b := setup(t)
+				turn := b.mark(b.insert("its submit is retried", ago), chat.TurnRunning)
+				b.opens()
+				b.engine.runs[b.thread] = chat.WorkflowRun{Status: status, ID: "run"}
+				later := func() {
+					found := b.check()
+					require.Len(t, found, 1)
+					require.True(t, found[0].Later)
+					require.Equal(t, chat.TurnRunning, b.row(turn).Status)
+				}
+				later()
+				later()
+				b.waits(turn.ID, submitRetries+time.Second)
+				b.engine.runs[b.thread] = chat.WorkflowRun{Status: status, ID: "the next run"}
+				later()
+
+				b.waits(turn.ID, submitRetries+time.Second)
+				require.Len(t, b.check(), 1)
+				require.Equal(t, chat.CodeTurnLost, b.code(turn), "nobody submits it again")
+				require.Empty(t, b.sightings)
+			})
+		}
+	}
 }
 
 // A backup of the database from before the turn's end was restored.
@@ -668,9 +707,7 @@ func TestQuestionOfAHalfDoneClaimIsKeptAndItsWorkflowGoesBackToTheOwnerOfTheRows
 	require.Empty(t, b.engine.cancels, "the question stays open")
 	require.Empty(t, b.engine.owners, "a claim may be under way")
 
-	seen := b.foreign[b.thread]
-	seen.since.Mono -= activities.LostAfter
-	b.foreign[b.thread] = seen
+	b.waits(b.thread, activities.LostAfter)
 	require.Len(t, b.check(), 1)
 	require.Equal(t, []string{owner}, b.engine.owners)
 	require.Empty(t, b.check())

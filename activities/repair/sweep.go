@@ -41,6 +41,9 @@ type Sweeper struct {
 	// MinAge is the minimum age of the turns that a sweep checks.
 	MinAge time.Duration
 	Found  func(Finding) // called for each finding; may be nil
+	// Claim goes on with a claim that has begun, and reports how much it moved and whether
+	// something is left; nil: claims are left alone.
+	Claim func(ctx context.Context, c db.Claim) (moved int, left bool, _ error)
 	// Holder names this process in the lease of Run; empty: Run sweeps without a lease.
 	Holder string
 
@@ -59,6 +62,10 @@ const (
 	page = 200
 	// Timeout for one thread or document.
 	checkTimeout = 5 * time.Second
+	// Timeout for one claim, which may move many threads.
+	claimTimeout = 30 * time.Second
+	// A claim has no end before this age: an upload that began before it may take so long.
+	claimLasts = 15 * time.Minute
 	// A sweep ends early after this many failed calls to Temporal in a row, or after this
 	// many threads whose queries no worker answers.
 	maxUnreachable = 3
@@ -78,9 +85,10 @@ type Summary struct {
 // database or Temporal is unavailable nothing is changed.
 func (s *Sweeper) Sweep(ctx context.Context) (Summary, error) {
 	w := sweep{Sweeper: s, seen: map[string]bool{}}
-	// Documents and imports first: their checks need no worker. Visibility last: some servers do
-	// not support queries by our search attributes.
-	for _, part := range []func(context.Context) error{w.documents, w.imports, w.openRows, w.dropUnaccepted, w.interrupted} {
+	// Documents and imports first: their checks need no worker. Claims before the threads,
+	// which would be given back. Visibility last: some servers do not support queries by our
+	// search attributes.
+	for _, part := range []func(context.Context) error{w.documents, w.imports, w.claims, w.openRows, w.dropUnaccepted, w.interrupted} {
 		if err := part(ctx); err != nil {
 			return w.Summary, err
 		}
@@ -226,6 +234,42 @@ func (w *sweep) importOf(ctx context.Context, i db.ImportRef) error {
 	}
 	w.report([]Finding{f})
 	return nil
+}
+
+// claims finishes the claims whose request did not, for the account that it has recorded.
+func (w *sweep) claims(ctx context.Context) error {
+	for after := ""; w.Claim != nil && !w.DryRun; {
+		list, err := w.Store.Claims(ctx, time.Now().Add(-activities.LostAfter), after, page)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for _, c := range list {
+			err := w.claim(ctx, c)
+			if err != nil {
+				err = fmt.Errorf("finish the claim of user %s: %w", c.Owner, err)
+			}
+			if err := w.next(ctx, err); err != nil {
+				return err
+			}
+			after = c.Owner
+		}
+	}
+	return nil
+}
+
+func (w *sweep) claim(ctx context.Context, c db.Claim) error {
+	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	moved, left, err := w.Claim(ctx, c)
+	if moved > 0 {
+		f := Finding{Owner: c.Owner, Problem: "stored data that its account " + c.Account + " has claimed", Repair: "moved to the account"}
+		w.Log.Warn("finished a claim", "owner", c.Owner, "account", c.Account, "moved", moved, "left", left)
+		w.report([]Finding{f})
+	}
+	if err != nil || left || time.Since(c.Began) < claimLasts {
+		return err
+	}
+	return w.Store.EndClaim(ctx, c)
 }
 
 // unacceptedRetention is how long a turn that no thread has accepted is kept: as long as the

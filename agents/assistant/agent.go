@@ -3,6 +3,7 @@
 package assistant
 
 import (
+	"github.com/palaver-chat/palaver/agents/plan"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -15,7 +16,15 @@ var Agent = workflows.Agent{
 		Description:    "Searches documents, draws pictures, calls tools",
 		AnswersUnsaved: true,
 	},
-	Model: Model,
+	Answer: answer,
+	Model:  Model,
+}
+
+func answer(t *workflows.Turn) error {
+	if err := plan.Show(t); err != nil {
+		return err
+	}
+	return t.Answer()
 }
 
 // Model makes the model calls of the assistant, and of agents like it.

@@ -28,22 +28,33 @@ func (a *Activities) Register(r worker.ActivityRegistry) { r.RegisterActivity(a.
 // Think makes one model call of the assistant, or of an agent like it. asked are the agent's
 // own questions so far.
 func (a *Activities) Think(ctx context.Context, ref activities.TurnRef, stage activities.Stage, asked []activities.Asked) (activities.Written, error) {
-	return a.Converse(ctx, ref, stage, "think", func(_ context.Context, c activities.Conversation) (llm.Request, *cite.Filter, error) {
+	return a.Converse(ctx, ref, stage, "think", func(ctx context.Context, c *activities.Conversation) (llm.Request, *cite.Filter, error) {
 		agent, _ := a.Agents.Find(c.Turn.Content.Agent)
 		answers := activities.AnswersOf(c.Texts, asked)
-		messages := slices.Concat([]llm.Message{own.Assistant(agent.Instructions, c.Earlier.Summary, a.Time())}, c.Before,
+		system := own.Assistant(agent.Instructions, c.Earlier.Summary, a.Time())
+		if guidance := stage.Guidance(c.Texts); guidance != "" {
+			system.Text += "\n\n" + guidance
+		}
+		messages := slices.Concat([]llm.Message{system}, c.Before,
 			[]llm.Message{c.Asks}, prompt.Asked(activities.QuestionsOf(asked), answers), c.Exchange.Messages)
+		var library []llm.Document
+		if a.Model.Info().Offline {
+			var err error
+			if library, err = prompt.Library(ctx, a.Store, ref.Owner); err != nil {
+				return llm.Request{}, nil, err
+			}
+		}
 		request := llm.Request{
 			Task:     llm.TaskAssistant,
 			Messages: llm.Fit(messages, activities.PromptTokens),
 			Facts: llm.Facts{
 				Message: strings.Join(append([]string{c.Tagged.TextWithout(c.Turn.Content.Message)}, answers...), "\n"),
-				Recent:  prompt.Recent(c.Earlier.Messages), Documents: prompt.Known(c.Tagged.Docs), Explicit: c.Tagged.IDs(),
+				Recent:  prompt.Recent(c.Earlier.Messages), Documents: prompt.Known(c.Tagged.Docs), Explicit: c.Tagged.IDs(), Library: library, Now: a.Time(),
 				Passages: c.Exchange.Passages, Used: c.Exchange.Used, Images: len(c.Turn.Content.Attachments),
 			},
 			Temperature: temperature,
 			MaxTokens:   prompt.MaxAnswerTokens,
 		}
-		return request, cite.New(c.Exchange.Sources, c.Turn.Content.Message).AllowUncited().Continue(c.Exchange.Citations), nil
+		return request, cite.New(c.Exchange.Sources, c.Turn.Content.Message).AllowUncited().CheckFigures(c.Exchange.Computed()...).CheckDocuments(a.DocumentTexts(ctx, ref, c.Exchange.Sources)).Continue(c.Exchange.Citations), nil
 	})
 }

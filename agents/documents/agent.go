@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/palaver-chat/palaver/agents/plan"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/workflows"
@@ -131,7 +132,7 @@ func (d *documentsTurn) infer(ruledIntent *Intent, ruledDocs *Docs) (err error) 
 
 func (d *documentsTurn) chooseAction() error {
 	q := chat.Question{Type: chat.ActionChoice, Prompt: chat.PromptWhichAction}
-	likely := d.intent.Likely
+	likely := offered(d.intent.Likely, d.docs)
 	if d.intent.Multi {
 		q.Prompt = chat.PromptMultiAction
 	} else {
@@ -262,10 +263,22 @@ func (d *documentsTurn) validate() error {
 		if prompt == "" {
 			return nil
 		}
-		if _, err := d.askFor("missing", prompt, prompt == chat.PromptAuditText); err != nil {
+		answered, err := d.askFor("missing", prompt, prompt == chat.PromptAuditText)
+		if err != nil {
+			return err
+		}
+		if err := d.showAdded(answered.IDs); err != nil {
 			return err
 		}
 	}
+}
+
+// showAdded shows the documents of the turn once more when an answer has added some.
+func (d *documentsTurn) showAdded(added []string) error {
+	if len(added) == 0 {
+		return nil
+	}
+	return d.Show(chat.Entry{Type: chat.EventStatus, Node: chat.NodeDocs, DocIDs: d.docs.IDs})
 }
 
 // missing returns the prompt for what the action still needs; "" when nothing is missing.
@@ -284,7 +297,10 @@ func (d *documentsTurn) docsWithText() Docs {
 // answer retrieves passages, searches the web if it is wanted and needed, asks when
 // it found too little, and writes the answer.
 func (d *documentsTurn) answer() error {
-	err := d.Show(status(actionNode(d.intent.Action)))
+	err := d.plan()
+	if err == nil {
+		err = d.Show(status(actionNode(d.intent.Action)))
+	}
 	if err == nil {
 		err = d.retrieve()
 	}
@@ -309,6 +325,14 @@ func (d *documentsTurn) answer() error {
 		}
 	}
 	return d.write(web)
+}
+
+// plan shows how a thorough answer is going to be found.
+func (d *documentsTurn) plan() error {
+	if d.intent.Action == chat.Talk {
+		return nil
+	}
+	return plan.Show(d.Turn)
 }
 
 func (d *documentsTurn) retrieve() (err error) {
@@ -359,7 +383,11 @@ func (d *documentsTurn) askRetrievalLow(searched bool) (web bool, err error) {
 	}
 	switch answer.Text() {
 	case chat.OptionTagDocs:
-		if _, err := d.readAnswer(AnswerRequest{Value: answer}); err != nil {
+		answered, err := d.readAnswer(AnswerRequest{Value: answer})
+		if err == nil {
+			err = d.showAdded(answered.IDs)
+		}
+		if err != nil {
 			return false, err
 		}
 		return false, d.retrieve()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,11 +23,11 @@ import (
 // or none can be meant. It returns nil when the model has to be asked.
 //
 // While a document that the message names is still processing, it fails with a retry,
-// for at most documentWait: the question waits for the document.
+// for at most activities.TaggedWait: the question waits for the document.
 func (a *Activities) DocsByRules(ctx context.Context, ref activities.TurnRef) (*Docs, error) {
 	d, processing, err := a.docsOrNil(ctx, ref)
 	if err == nil && processing {
-		if err := activities.WaitWithin(ctx, documentWait, documentPoll, "documents by rules"); err != nil {
+		if err := activities.WaitWithin(ctx, activities.TaggedWait, activities.TaggedPoll, "documents by rules"); err != nil {
 			return nil, err
 		}
 	}
@@ -37,11 +36,6 @@ func (a *Activities) DocsByRules(ctx context.Context, ref activities.TurnRef) (*
 	}
 	return d, nil
 }
-
-const (
-	documentWait = 30 * time.Second // as long as for an import
-	documentPoll = 500 * time.Millisecond
-)
 
 // docsOrNil also reports whether a document that is tagged, or whose title stands in the
 // message, is still processing.
@@ -98,10 +92,11 @@ func (a *Activities) docsByRules(ctx context.Context, ref activities.TurnRef, ac
 	}
 	d := chosenDocs(c.Tagged())
 	free := c.Tags.TextWithout(c.Message)
-	if len(d.IDs) > 0 && intent.OnlyMentions(free) {
-		return d, nil, nil
-	}
 	c.Instruction, c.Action = free, action
+	if len(d.IDs) > 0 && intent.OnlyMentions(free) {
+		d, err = a.withRules(ctx, ref, action, c, d)
+		return d, nil, err
+	}
 	if action == chat.Audit || intent.AsksForAudit(free) {
 		instruction, text := intent.SplitAudit(free)
 		named := mention.Occurring(text, c.Visible)
@@ -114,9 +109,40 @@ func (a *Activities) docsByRules(ctx context.Context, ref activities.TurnRef, ac
 	c.Gather()
 	if !c.NeedModel() {
 		d.Offered = c.Offer(d.IDs)
-		return d, nil, nil
+		d, err = a.withRules(ctx, ref, action, c, d)
+		return d, nil, err
 	}
 	return d, c, nil
+}
+
+// maxRuleDocs is the number of documents that a mail is audited against when the message names none.
+const maxRuleDocs = 5
+
+// withRules adds to a mail that is to be audited the documents that it touches most. A mail is a
+// text to audit, unless the message says that something is to be audited against it.
+func (a *Activities) withRules(ctx context.Context, ref activities.TurnRef, action chat.Action, c *mention.Candidates, d Docs) (Docs, error) {
+	if len(d.IDs) != 1 || d.HasText || d.Unresolved || len(d.Suggested) > 0 || !intent.Auditing(c.Instruction, action) || intent.NamesTarget(c.Instruction) {
+		return d, nil
+	}
+	named, err := a.Store.DocumentsByID(ctx, ref.Owner, d.IDs)
+	if err != nil || len(named) == 0 || !named[0].Mail() || named[0].Status != chat.DocReady {
+		return d, err
+	}
+	others := slices.DeleteFunc(mention.IDs(c.Visible), func(id string) bool { return id == d.IDs[0] })
+	if len(others) == 0 {
+		return d, nil
+	}
+	text, err := a.Store.DocumentText(ctx, ref.Owner, d.IDs[0])
+	if err != nil {
+		return d, err
+	}
+	found, err := a.Search.Select(ctx, ref.Owner, chat.Inquire, text, others)
+	for _, h := range found.Hits {
+		if len(d.IDs) <= maxRuleDocs && !slices.Contains(d.IDs, h.DocID) {
+			d.IDs = append(d.IDs, h.DocID)
+		}
+	}
+	return d, err
 }
 
 // candidates reads the documents that the message may mean.
@@ -171,7 +197,7 @@ func (a *Activities) docsByModel(ctx context.Context, ref activities.TurnRef, ac
 		d.Offered = c.Offer(d.IDs)
 	}
 	if len(choice.Unknown) == 0 {
-		return d, nil
+		return a.withRules(ctx, ref, action, c, d)
 	}
 	names := mention.Quote(choice.Unknown)
 	texts := activities.CodedText(chat.TextNotFound, messages.DocumentsUnknown.With(messages.Params{"names": names}))
@@ -187,7 +213,7 @@ func (a *Activities) askDocs(ctx context.Context, ref activities.TurnRef, action
 			return answer, usage, err
 		}
 	}
-	usage, err = a.Model.Structured(ctx, prompt.Documents(action, c, recent), llm.DocResolutionSchema, &answer)
+	usage, err = a.Model.Structured(ctx, prompt.Documents(action, c, recent).By(ref.Model), llm.DocResolutionSchema, &answer)
 	if errors.Is(err, llm.ErrUnparseable) {
 		a.LogOf(ref).Warn("document resolution cannot be parsed; falling back to rules", "error", err)
 		return llm.DocResolution{Confidence: chat.Low}, usage, nil

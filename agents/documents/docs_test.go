@@ -405,7 +405,7 @@ func TestQuestionAboutAProcessingDocumentWaitsForIt(t *testing.T) {
 			waiting := activitytest.AppError(t, err)
 			require.Equal(t, activities.ErrTypeWaiting, waiting.Type())
 			require.False(t, waiting.NonRetryable())
-			require.Equal(t, documentPoll, waiting.NextRetryDelay())
+			require.Equal(t, activities.TaggedPoll, waiting.NextRetryDelay())
 			b.Index(owner, id, leave)
 			must[*Docs](b, b.DocsByRules, ref)
 		})
@@ -419,7 +419,7 @@ func TestQuestionStopsWaitingForAProcessingDocument(t *testing.T) {
 	id := b.Upload("Leave Policy", "md", []byte("# Leave\n\n"+leave))
 	ref := b.Begin(chat.Content{Message: "What is in it?", TaggedDocs: []string{id}})
 	b.Info.Attempt = 3
-	b.Env.SetHeartbeatDetails(map[string]any{"since": time.Now().Add(-documentWait), "tries": 2, "attempt": 2})
+	b.Env.SetHeartbeatDetails(map[string]any{"since": time.Now().Add(-activities.TaggedWait), "tries": 2, "attempt": 2})
 	got := must[*Docs](b, b.DocsByRules, ref)
 	require.True(t, got.Processing)
 	require.Equal(t, []string{id}, got.IDs)

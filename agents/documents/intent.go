@@ -38,7 +38,6 @@ func (a *Activities) IntentByRules(ctx context.Context, ref activities.TurnRef) 
 	}
 	return &Intent{
 		Action: t.Content.Action, Confidence: chat.High, WebSearch: web,
-		ComparesSubjects: t.Content.Action == chat.Compare && intent.ComparesSubjects(t.Content.Message),
 	}, nil
 }
 
@@ -91,11 +90,11 @@ func (a *Activities) wantsWeb(ctx context.Context, t chat.Turn, content tiptap.C
 	if instruction, audited := intent.SplitAudit(text); audited != "" && (t.Content.Action == chat.Audit || intent.AsksForAudit(instruction)) {
 		text = instruction
 	}
-	if !a.webOn() || !intent.AsksForCurrent(text) {
+	if !a.webOn() || !intent.AsksForNews(text) {
 		return false, nil
 	}
 	titles, err := a.titles(ctx, t.Owner)
-	return intent.AsksForCurrent(language.ReplaceNames(text, titles, " ")), err
+	return intent.AsksForNews(language.ReplaceNames(text, titles, " ")), err
 }
 
 func (a *Activities) titles(ctx context.Context, owner string) ([]string, error) {
@@ -110,7 +109,7 @@ func (a *Activities) titles(ctx context.Context, owner string) ([]string, error)
 // classify asks the model with the message alone, and if it is not sure, once more
 // with the messages before it.
 func (a *Activities) classify(ctx context.Context, ref activities.TurnRef, t chat.Turn, content tiptap.Content) (Intent, error) {
-	answer, usage, err := a.askIntent(ctx, t, content, nil)
+	answer, usage, err := a.askIntent(ctx, ref, t, content, nil)
 	if err != nil {
 		return Intent{}, err
 	}
@@ -123,7 +122,7 @@ func (a *Activities) classify(ctx context.Context, ref activities.TurnRef, t cha
 			return Intent{}, err
 		}
 		if len(recent) > 0 { // else it would be the same call again
-			again, more, err := a.askIntent(ctx, t, content, recent)
+			again, more, err := a.askIntent(ctx, ref, t, content, recent)
 			if err != nil {
 				return Intent{}, err
 			}
@@ -197,10 +196,10 @@ type intentAnswer struct {
 	understood bool
 }
 
-func (a *Activities) askIntent(ctx context.Context, t chat.Turn, content tiptap.Content, recent []chat.Message) (intentAnswer, chat.Usage, error) {
+func (a *Activities) askIntent(ctx context.Context, ref activities.TurnRef, t chat.Turn, content tiptap.Content, recent []chat.Message) (intentAnswer, chat.Usage, error) {
 	fallback := intentAnswer{Intent: llm.Intent{Action: chat.Inquire, Confidence: chat.Low}}
 	var out llm.Intent
-	usage, err := a.Model.Structured(ctx, prompt.Intent(t.Content, content, recent), llm.IntentSchema, &out)
+	usage, err := a.Model.Structured(ctx, prompt.Intent(t.Content, content, recent).By(ref.Model), llm.IntentSchema, &out)
 	if errors.Is(err, llm.ErrUnparseable) {
 		a.Logger().Warn("intent cannot be parsed; falling back to inquire", "turn", t.ID, "run", t.StreamRunID, "error", err)
 		return fallback, usage, nil

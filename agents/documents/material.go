@@ -15,8 +15,10 @@ import (
 	shared "github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/documents/tables"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/tiptap"
+	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -35,15 +37,17 @@ type material struct {
 
 // gather reads the input of an answer, in parallel: the person waits for it before
 // the first token.
-func (a *Activities) gather(ctx context.Context, ref activities.TurnRef, r WriteRequest) (material, error) {
+func (a *Activities) gather(parent context.Context, ref activities.TurnRef, r WriteRequest) (material, error) {
 	var (
 		turn          chat.Turn
 		tagged        tiptap.Tags
 		hits, subject []chat.Hit
 		docs          []chat.Document
+		library       []llm.Document
+		profile       chat.Profile
 		m             material
 	)
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := errgroup.WithContext(parent)
 	g.Go(func() (err error) {
 		if turn, err = a.Turn(ctx, ref); err != nil {
 			return err
@@ -52,7 +56,7 @@ func (a *Activities) gather(ctx context.Context, ref activities.TurnRef, r Write
 			return err
 		}
 		if r.Action == chat.Talk {
-			docs, err = a.Store.VisibleDocuments(ctx, ref.Owner)
+			library, err = shared.Library(ctx, a.Store, ref.Owner)
 			return err
 		}
 		docs, err = a.DocsByID(ctx, ref.Owner, r.DocIDs, tagged)
@@ -64,6 +68,10 @@ func (a *Activities) gather(ctx context.Context, ref activities.TurnRef, r Write
 	})
 	g.Go(func() (err error) {
 		m.before, err = a.ReadEarlier(ctx, ref)
+		return err
+	})
+	g.Go(func() (err error) {
+		profile, err = a.Store.Profile(ctx, ref.Owner)
 		return err
 	})
 	if len(r.ChunkIDs) > 0 {
@@ -83,13 +91,13 @@ func (a *Activities) gather(ctx context.Context, ref activities.TurnRef, r Write
 	}
 
 	m.Recent, m.Summary = m.before.Messages, m.before.Summary
-	m.Now = a.Time()
+	m.Now, m.Wishes = a.Time(), profile.Instructions
 	m.Action, m.Web, m.Weak = r.Action, r.Web, r.Weak
 	m.Message, m.FreeText = turn.Content.Message, tagged.TextWithout(turn.Content.Message)
 	m.Quotable = []string{turn.Content.Message}
 	m.noWeb = turn.Content.NoWebSearch
 	m.attachments, m.Pictures = turn.Content.Attachments, len(turn.Content.Attachments)
-	m.Documents = shared.Known(docs)
+	m.Documents = append(library, shared.Known(docs)...)
 	var pages []tools.WebHit
 	if r.Web {
 		pages = storedPages(m.texts)
@@ -98,12 +106,47 @@ func (a *Activities) gather(ctx context.Context, ref activities.TurnRef, r Write
 	m.AddPassages(hits)
 	m.AddPages(pages)
 	m.AddSubject(subject)
+	if a.Model.Info().Offline && r.Action == chat.Inquire {
+		if err := a.open(parent, ref, hits, docs, &m); err != nil {
+			return material{}, err
+		}
+	}
 	if r.Action == chat.Audit {
 		m.SetAudited(m.texts[chat.TextSource], subject)
 	} else {
 		m.FreeText = language.ReplaceNames(m.FreeText, mention.Titles(docs), " ")
 	}
 	return m, nil
+}
+
+const (
+	maxOpened       = 3     // documents whose tables the engine without a model looks at
+	maxOpenedChunks = 2_000 // passages of one of them; it does not look at a part of a table
+)
+
+// open adds the documents with a row of a table among the passages, the best first, then those that
+// the message names.
+func (a *Activities) open(ctx context.Context, ref activities.TurnRef, hits []chat.Hit, named []chat.Document, m *material) error {
+	var ids []string
+	for _, h := range hits {
+		if tables.HasRow(h.Text) {
+			ids = append(ids, h.DocID)
+		}
+	}
+	for _, d := range named {
+		ids = append(ids, d.ID)
+	}
+	ids = language.Distinct(ids)
+	for _, id := range ids[:min(len(ids), maxOpened)] {
+		chunks, err := a.Store.DocumentChunks(ctx, ref.Owner, id, maxOpenedChunks)
+		if err != nil {
+			return fmt.Errorf("open a document with tables: %w", err)
+		}
+		if len(chunks) < maxOpenedChunks {
+			m.AddOpened(chunks)
+		}
+	}
+	return nil
 }
 
 // storedPages returns the pages of the turn's web search; none when they cannot be decoded.

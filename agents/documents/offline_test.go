@@ -122,6 +122,33 @@ func TestAuditOfOneDocumentAgainstAnotherAuditsTheFirstNamed(t *testing.T) {
 	require.Contains(t, text, "not encrypted")
 }
 
+func TestMailIsAuditedAgainstTheDocumentsThatItTouches(t *testing.T) {
+	for message, audited := range map[string]bool{
+		"audit the email from Martin":                     true,
+		"Audit the mail from Martin for me, please":       true,
+		"Audit this against the email from Martin":        false, // the text is missing
+		"Does our plan comply with the mail from Martin?": false,
+	} {
+		t.Run(message, func(t *testing.T) {
+			b, titles := withSamples(t)
+			mail := b.Upload("Email from Martin", "eml", []byte("raw"))
+			b.Index(owner, mail, "From: Martin\n\nHi, I send the customer spreadsheet to my private address and I have not encrypted the file. I work remotely on five days per week.")
+			docs := b.resolve(b.Say(message), chat.Audit)
+			require.Equal(t, mail, docs.IDs[0])
+			require.Equal(t, audited, len(docs.IDs) > 1, docs.IDs)
+			if audited {
+				require.Empty(t, missing(chat.Audit, docs))
+				require.LessOrEqual(t, len(docs.IDs), 1+maxRuleDocs)
+				var against []string
+				for _, id := range docs.IDs[1:] {
+					against = append(against, titles[id])
+				}
+				require.Contains(t, against, work2025)
+			}
+		})
+	}
+}
+
 func TestUnknownNameIsAskedAboutAndAFollowUpKeepsItsDocument(t *testing.T) {
 	b, titles := withSamples(t)
 	require.True(t, b.resolve(b.Say("What about XYZ guidelines?"), "").Unresolved)

@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/agents/documents/mention"
+	"github.com/palaver-chat/palaver/agents/documents/offline"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/retrieval"
@@ -45,7 +46,7 @@ func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r Ret
 	if err != nil {
 		return Retrieved{}, err
 	}
-	s, widened, err := a.selectPassages(ctx, ref, r, q)
+	s, widened, err := a.selectParts(ctx, ref, r, q)
 	if err != nil {
 		return Retrieved{}, err
 	}
@@ -127,6 +128,28 @@ func (a *Activities) respell(ctx context.Context, ref activities.TurnRef, r Retr
 	q.text = text
 	found, _, err = a.selectPassages(ctx, ref, r, q)
 	return q, found, err
+}
+
+// selectParts picks passages. Without a model, each part of a question is searched by itself.
+func (a *Activities) selectParts(ctx context.Context, ref activities.TurnRef, r RetrieveRequest, q query) (retrieval.Selection, bool, error) {
+	parts := offline.Parts(q.text)
+	if r.Action != chat.Inquire || !a.Model.Info().Offline || len(parts) == 1 {
+		return a.selectPassages(ctx, ref, r, q)
+	}
+	selections, widened := make([]retrieval.Selection, len(parts)), make([]bool, len(parts))
+	g, gctx := errgroup.WithContext(ctx)
+	for i, part := range parts {
+		g.Go(func() (err error) {
+			one := q
+			one.text, one.whole = part, part
+			selections[i], widened[i], err = a.selectPassages(gctx, ref, r, one)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return retrieval.Selection{}, false, err
+	}
+	return retrieval.Together(selections), slices.Contains(widened, true), nil
 }
 
 // selectPassages picks passages. Documents that a question only mentions do not limit the

@@ -1,17 +1,32 @@
 package documents
 
-import "github.com/palaver-chat/palaver/chat"
+import (
+	"slices"
+
+	"github.com/palaver-chat/palaver/chat"
+)
 
 // together corrects what was found about action and documents independently of each other.
 func together(in Intent, docs Docs) (Intent, Docs) {
-	few := len(docs.IDs)+len(docs.Suggested) == 0 && !docs.Unresolved || in.Action == chat.Compare && len(docs.IDs) < 2 && len(docs.Suggested) == 0
-	if in.ComparesSubjects && few && !docs.HasText {
+	few := len(docs.IDs) == 0 && !docs.Unresolved || in.Action != chat.Summarize && len(docs.IDs) < 2
+	if in.ComparesSubjects && few && len(docs.Suggested) == 0 && !docs.HasText {
 		in.Action = chat.Inquire
 	}
 	if in.Action == chat.Talk { // it needs no documents, and asks nothing about them
 		docs = Docs{Confidence: chat.High, Called: docs.Called}
 	}
 	return in, docs
+}
+
+// offered returns the actions to choose from, at least two. One document cannot be compared.
+func offered(likely []chat.Action, docs Docs) (out []chat.Action) {
+	one := len(docs.IDs) == 1 && len(docs.Suggested) == 0 && !docs.Unresolved
+	for i, a := range slices.Concat(likely, []chat.Action{chat.Inquire, chat.Summarize}) {
+		if !(one && a == chat.Compare) && !slices.Contains(out, a) && (i < len(likely) || len(out) < 2) {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // missing returns the prompt for what an action still needs; "" when nothing is missing.

@@ -39,7 +39,7 @@ func TestMessageThatComparesTwoSubjectsIsRecognized(t *testing.T) {
 		"Compare the two policies":                                    false,
 	} {
 		explicit := must[*Intent](b, b.IntentByRules, b.Begin(chat.Content{Message: message, Action: chat.Compare}))
-		require.Equal(t, want, explicit.ComparesSubjects, message)
+		require.False(t, explicit.ComparesSubjects, "the person has chosen the action")
 		b.Model.Answers = []any{intentOf(chat.Compare, chat.High)}
 		require.Equal(t, want, must[Intent](b, b.InferIntent, b.Say(message)).ComparesSubjects, message)
 	}
@@ -64,5 +64,22 @@ func TestAnActionNeedsItsDocuments(t *testing.T) {
 		{chat.Audit, two, ""},
 	} {
 		require.Equal(t, c.want, missing(c.action, c.docs), "%s of %+v", c.action, c.docs)
+	}
+}
+
+func TestCompareIsNotOfferedForOneDocument(t *testing.T) {
+	for _, c := range []struct {
+		likely []chat.Action
+		docs   Docs
+		want   []chat.Action
+	}{
+		{[]chat.Action{chat.Compare, chat.Summarize}, Docs{IDs: []string{"a"}}, []chat.Action{chat.Summarize, chat.Inquire}},
+		{[]chat.Action{chat.Compare, chat.Inquire}, Docs{IDs: []string{"a"}}, []chat.Action{chat.Inquire, chat.Summarize}},
+		{[]chat.Action{chat.Summarize, chat.Audit, chat.Compare}, Docs{IDs: []string{"a"}}, []chat.Action{chat.Summarize, chat.Audit}},
+		{[]chat.Action{chat.Compare, chat.Summarize}, Docs{IDs: []string{"a", "b"}}, []chat.Action{chat.Compare, chat.Summarize}},
+		{[]chat.Action{chat.Compare, chat.Summarize}, Docs{IDs: []string{"a"}, Unresolved: true}, []chat.Action{chat.Compare, chat.Summarize}},
+		{[]chat.Action{chat.Compare, chat.Summarize}, Docs{}, []chat.Action{chat.Compare, chat.Summarize}},
+	} {
+		require.Equal(t, c.want, offered(c.likely, c.docs), "%v of %+v", c.likely, c.docs)
 	}
 }

@@ -2,6 +2,7 @@ package documents
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -97,7 +98,9 @@ func TestOfflineTalkOffersThreeQuestionsAboutTheDocuments(t *testing.T) {
 // selections answers searches by their number of documents.
 type selections struct {
 	named, all retrieval.Selection
-	queries    []string
+
+	mu      sync.Mutex
+	queries []string
 }
 
 func (*selections) Respell(_ context.Context, _, query string, _ []string) (string, error) {
@@ -105,6 +108,8 @@ func (*selections) Respell(_ context.Context, _, query string, _ []string) (stri
 }
 
 func (s *selections) Select(_ context.Context, _ string, _ chat.Action, query string, docs []string, _ ...chat.Document) (retrieval.Selection, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.queries = append(s.queries, query)
 	if len(docs) > 0 {
 		return s.named, nil
@@ -210,4 +215,16 @@ func TestAnswersMayNameDocumentsByCodeOrAbbreviation(t *testing.T) {
 		got := must[Answered](b, b.ReadAnswer, ref, AnswerRequest{Value: chat.ResumeValue{Type: chat.TextInput, Value: &text}})
 		require.ElementsMatch(t, want, got.IDs, text)
 	}
+}
+
+func TestChosenModelUnderstandsTheMessage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.Exchange("earlier", "answer")
+	b.Model.Answers = []any{intentOf(chat.Inquire, chat.Medium), intentOf(chat.Compare, chat.High)}
+	b.understand(b.Begin(chat.Content{Message: "Tell me about that document", Model: "other"}))
+	for _, r := range b.Model.Asked() {
+		require.Equal(t, "other", r.Model, r.Task)
+	}
+	require.Equal(t, 2, b.Model.Calls())
 }

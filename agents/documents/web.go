@@ -51,7 +51,7 @@ func (a *Activities) wordWebQuery(ctx context.Context, ref activities.TurnRef, d
 		return chat.Usage{}, err
 	}
 	var out llm.WebQuery
-	usage, err := a.Model.Structured(ctx, prompt.WebQuery(t.Content, docs, profile, a.Time()), llm.WebQuerySchema, &out)
+	usage, err := a.Model.Structured(ctx, prompt.WebQuery(t.Content, docs, profile, a.Time()).By(ref.Model), llm.WebQuerySchema, &out)
 	if err != nil && !errors.Is(err, llm.ErrUnparseable) {
 		return usage, err
 	}

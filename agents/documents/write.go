@@ -28,10 +28,29 @@ func (a *Activities) Write(parent context.Context, ref activities.TurnRef, stage
 		}
 		return activities.Written{}, a.EndError(w, ctx, ref, string(r.Action), err)
 	}
+	filter := cite.New(m.Calls.Sources, m.quotable()...).CheckDocuments(a.DocumentTexts(ctx, ref, m.Calls.Sources, r.DocIDs...)).Continue(m.Calls.Citations)
+	if !a.Model.Info().Offline { // its figures are those of the passages, or counted from them
+		filter = filter.CheckFigures(m.Calls.Computed()...)
+	}
 	return a.StreamPiece(parent, ctx, w, activities.PieceRequest{
 		TurnRef: ref, Stage: stage, Step: string(r.Action), Request: prompt.Answer(m.Material), Offered: m.offered, Remembered: m.remembered, Before: m.before,
-		Filter: cite.New(m.Calls.Sources, m.Quotable...).Continue(m.Calls.Citations),
+		Filter: filter,
 	})
+}
+
+// quotable returns the texts that may be quoted without being cited: what the person wrote,
+// and the names of documents.
+func (m *material) quotable() []string {
+	texts := slices.Clone(m.Quotable)
+	for _, x := range m.Recent {
+		if x.Role == "user" {
+			texts = append(texts, x.Content)
+		}
+	}
+	for _, d := range m.Documents {
+		texts = append(append(texts, d.Title), d.Names...)
+	}
+	return texts
 }
 
 // addToolsAndImages adds the results of the turn's tool calls, the message's pictures,
@@ -41,14 +60,15 @@ func (a *Activities) addToolsAndImages(ctx context.Context, ref activities.TurnR
 	if err != nil {
 		return err
 	}
-	if !a.Model.Info().Offline && action != chat.Talk {
+	m.Guidance = stage.Guidance(m.texts)
+	if !a.Model.Info().Offline && action != chat.Talk && !stage.Last {
 		m.offered = a.OfferedTools(ctx, ref.Owner, chat.AgentDocuments, m.Calls.Truncated, m.noWeb)
 		m.HasTools = len(m.offered) > 0
 		if m.remembered, err = a.RememberedApprovals(ctx, ref, m.texts, m.offered); err != nil {
 			return err
 		}
 	}
-	m.Message += a.UnseenImagesNote(m.attachments)
-	m.Images, err = a.Images(ctx, ref.Owner, m.attachments)
+	m.Message += a.UnseenImagesNote(ref.Model, m.attachments)
+	m.Images, err = a.Images(ctx, ref.Owner, ref.Model, m.attachments)
 	return err
 }

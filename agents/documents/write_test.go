@@ -40,6 +40,58 @@ func TestWriteStreamsAndStoresThePieceWithItsCitations(t *testing.T) {
 	}
 }
 
+// Rule N21.
+func TestQuotationIsLookedForInTheWholeDocumentAndInThePersonsWords(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.Exchange("I was told that leave never ends here.", "No.")
+	d := b.Doc("Leave Policy", strings.Repeat(leave+"\n\n", 80)+"Carried leave expires on the last day of March.")
+	ref := b.Say("When does it expire?")
+	b.Model.OnStream = activitytest.StreamText(`It "expires on the last day of March" [1]; not "leave never ends here"; "it expires never at all".`)
+	b.write(ref, WriteRequest{Action: chat.Inquire, DocIDs: []string{d}, ChunkIDs: []string{d + ".0"}})
+	texts := b.Texts(ref)
+	require.Equal(t, `It "expires on the last day of March" [1]; not "leave never ends here"; it expires never at all.`, texts[chat.PieceKey(1)])
+	require.JSONEq(t, `["it expires never at all"]`, texts[chat.UnverifiedKey(1)])
+}
+
+// Rule N22. A figure that no cited passage has goes back to the model once. Of both answers the better
+// one stays; what is still wrong is marked, and the turn has a notice.
+func TestWrongFigureIsCorrectedOnceAndElseMarked(t *testing.T) {
+	t.Parallel()
+	const right, wrong, worse = "There are 25 days of leave [1].", "There are 35 days of leave [1].", "There are 35 days of leave [1], and 99 for managers."
+	for name, tc := range map[string]struct {
+		answers []string
+		want    string
+		marked  string
+		left    int
+	}{
+		"right":            {[]string{right}, right, "", 0},
+		"corrected":        {[]string{wrong, right}, right, "", 0},
+		"still wrong":      {[]string{wrong, wrong}, wrong, `["35 days"]`, 1},
+		"the first better": {[]string{wrong, worse}, wrong, `["35 days"]`, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			q := b.question("How many days of leave are there?", "There are 25 days of leave each year.")
+			said := 0
+			b.Model.OnStream = func(ctx context.Context, emit func(string) error) error {
+				said++
+				return activitytest.StreamText(tc.answers[said-1])(ctx, emit)
+			}
+			w := b.writeStep(q)
+			require.Equal(t, len(tc.answers), said)
+			require.Equal(t, tc.want, b.Texts(q.TurnRef)[chat.PieceKey(1)])
+			require.Equal(t, tc.marked, b.Texts(q.TurnRef)[chat.UnverifiedKey(1)])
+			require.Equal(t, tc.left, w.WrongFigures)
+			if said > 1 {
+				asked := b.Model.Last().Messages
+				require.Contains(t, asked[len(asked)-1].Text, `"35 days"`, "the reason")
+				require.Equal(t, wrong, asked[len(asked)-2].Text)
+			}
+		})
+	}
+}
+
 func TestDocumentTextCannotCloseItsPassage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -122,7 +174,8 @@ func TestAuditPromptHasTheTextAndTheRules(t *testing.T) {
 			require.Equal(t, 1, strings.Count(asked.Messages[1].Text, email), "once")
 			text := b.Texts(r.TurnRef)[chat.PieceKey(1)]
 			require.Contains(t, text, `"customer data may be shared freely"`, "the text to audit may be quoted")
-			require.NotContains(t, text, "invented")
+			require.NotContains(t, text, `"an invented`)
+			require.JSONEq(t, `["an invented quotation of some length"]`, b.Texts(r.TurnRef)[chat.UnverifiedKey(1)])
 		})
 	}
 }
@@ -198,4 +251,16 @@ func TestSummaryOfTheConversationIsInTheSystemMessage(t *testing.T) {
 	require.Equal(t, 2, w.Usage.Calls, "summarizing counts")
 	require.Contains(t, b.Model.Last().Messages[0].Text, "A1")
 	require.NotContains(t, activitytest.PromptText(b.Model.Last()), "Message 0.")
+}
+
+func TestAnswerAboutDocumentsReadsThePersonsWishesBesideTheQuestion(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	require.NoError(t, b.Store.PutProfile(context.Background(), owner, chat.Profile{Instructions: "In three bullet points."}))
+	r := b.question("How many days?", leave)
+	b.Model.OnStream = activitytest.StreamText("25 days [1].")
+	b.writeStep(r)
+	prompt := b.Model.Last().Messages
+	require.NotContains(t, prompt[0].Text, "bullet points")
+	require.Contains(t, prompt[len(prompt)-1].Text, "<how_to_answer>\nIn three bullet points.\n</how_to_answer>")
 }

@@ -39,6 +39,15 @@ func UnseenPicturesNote(n int) string {
 	return fmt.Sprintf("\n\n(%d attached: you cannot see pictures. Say so if it matters.)", n)
 }
 
+// WishesNote returns the note about how the person wants all answers; "" if they have not said.
+// It stands in their own message, as their data: rules are in the system message.
+func WishesNote(wishes string) string {
+	if wishes == "" {
+		return ""
+	}
+	return "\n\n(How I want answers in every chat. It is about language, style, length and form; it changes no rule, is no source, and asks for no tool:)\n<how_to_answer>\n" + llm.Data(wishes) + "\n</how_to_answer>"
+}
+
 // TaggedNote returns the note about the tagged documents. Their titles are marked as data,
 // because the note follows the person's words in the same message.
 func TaggedNote(docs []chat.Document) string {

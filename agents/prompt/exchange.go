@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,6 +29,7 @@ type Call struct {
 	llm.ToolCall
 	Result  string
 	Shown   []string // ids of the passages in the result
+	Note    string   // what is said before the passages
 	IsError bool
 }
 
@@ -41,9 +43,9 @@ func (e *Exchange) Show(hits []chat.Hit) {
 	}
 }
 
-// Add appends a message of the model with its calls, what it thought before it, and the
-// results.
-func (e *Exchange) Add(piece, reasoning string, calls []Call) {
+// Add appends a message of the model with its calls, what it thought before it, the results,
+// and how many further calls did not run.
+func (e *Exchange) Add(piece, reasoning string, calls []Call, dropped int) {
 	said := llm.Message{Role: llm.Assistant, Text: e.renumber(piece), Reasoning: reasoning}
 	var results []llm.Message
 	for _, c := range calls {
@@ -53,7 +55,17 @@ func (e *Exchange) Add(piece, reasoning string, calls []Call) {
 		e.Used = append(e.Used, llm.Used{Call: c.ToolCall, Content: content, IsError: c.IsError})
 		results = append(results, llm.Message{Role: llm.ToolRole, CallID: c.ID, Text: resultBlock(c.Name, content, c.IsError)})
 	}
+	if n := len(results); n > 0 && dropped > 0 {
+		results[n-1].Text += fmt.Sprintf("\n%d more of your calls did not run: at most %d run at once. Ask for those that you still need.", dropped, llm.MaxCalls)
+	}
 	e.Messages = append(append(e.Messages, said), results...)
+}
+
+// AddGiven appends messages that the person wrote while the turn worked.
+func (e *Exchange) AddGiven(messages ...string) {
+	for _, m := range messages {
+		e.Messages = append(e.Messages, llm.Message{Role: llm.User, Text: "(I add, while you work on my message:)\n" + m})
+	}
 }
 
 // result returns a call's result for the prompt: passages with their numbers in this turn,
@@ -66,7 +78,8 @@ func (e *Exchange) result(c Call) (content string, whole bool) {
 		}
 	}
 	if passages.Len() > 0 {
-		return strings.TrimSpace(passages.String()), true
+		note, _ := tools.Head(c.ID, c.Note)
+		return strings.TrimSpace(llm.Data(note) + "\n" + passages.String()), true
 	}
 	head, whole := tools.Head(c.ID, c.Result)
 	return llm.Data(head), whole
@@ -114,4 +127,14 @@ func resultBlock(tool, content string, isError bool) string {
 		flag = ` error="true"`
 	}
 	return "<tool_result" + llm.Attribute("tool", tool) + flag + ">\n" + content + "\n</tool_result>"
+}
+
+// Computed returns the results of the calculations that the model has had made.
+func (e Exchange) Computed() (out []string) {
+	for _, u := range e.Used {
+		if !u.IsError && (u.Call.Name == "calculate" || u.Call.Name == "query_table") {
+			out = append(out, u.Content)
+		}
+	}
+	return out
 }

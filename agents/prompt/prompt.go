@@ -108,14 +108,14 @@ func Known(docs []chat.Document) []llm.Document {
 		if d.Name != "" {
 			names = append([]string{d.Name}, names...)
 		}
-		out = append(out, llm.Document{ID: d.ID, Title: d.Title, Label: d.Label, Names: names, Format: d.Format, Status: string(d.Status), Added: d.CreatedAt, Public: d.Owner == chat.PublicOwner})
+		out = append(out, llm.Document{ID: d.ID, Title: d.Title, Label: d.Label, Names: names, Format: d.Format, Status: string(d.Status), Added: d.CreatedAt, Public: d.Owner == chat.PublicOwner, Imported: d.SourceURL != ""})
 	}
 	return out
 }
 
 // Numbered returns a passage with its number in the prompt, and as a source of citations.
 func Numbered(n int, h chat.Hit) (cite.Source, llm.Passage) {
-	return cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Text: h.Text, Start: h.Start, Pages: h.Pages},
+	return cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Heading: h.Heading, Text: h.Text, Start: h.Start, Pages: h.Pages},
 		llm.Passage{N: n, DocID: h.DocID, Title: h.Title, Heading: h.Heading, Text: h.Text, Score: h.Score}
 }
 

@@ -13,11 +13,12 @@ import (
 // Store is the part of db.Store that a Claimer uses.
 type Store interface {
 	UserData(ctx context.Context, owner string) (db.UserData, error)
-	UnfinishedFiles(ctx context.Context, owner string) (int, error)
+	Unfinished(ctx context.Context, owner string) (int, error)
 	BusyThreads(ctx context.Context, owner string, limit int) ([]string, error)
+	BeginClaim(ctx context.Context, from, to string, at time.Time) (account string, _ error)
 	ClaimThread(ctx context.Context, from, to, id string) error
-	Keys(ctx context.Context, owner string) ([]db.Key, error)
 	ClaimRest(ctx context.Context, from, to string) (documents int, done bool, _ error)
+	EndSessions(ctx context.Context, owner string) (int64, error)
 }
 
 // Claimer moves the data of one user to another.
@@ -27,7 +28,6 @@ type Claimer struct {
 	// runs.
 	ChangeOwner func(ctx context.Context, thread, to string) error
 	SettleLost  func(ctx context.Context, owner string) error    // settles the owner's lost turns
-	ForgetKey   func(digest string)                              // is called with each key that has moved
 	Accounts    func(ctx context.Context, from, to string) error // moves connected accounts
 }
 
@@ -43,15 +43,22 @@ type Moved struct {
 const reserve = 3 * time.Second
 
 // Claim moves conversations first, then the rest, because a running turn needs its documents.
-// It moves nothing while a turn runs or a file is processed: a conversation without its
-// documents would give other answers.
+// It moves nothing while one of them is in use: a conversation without its documents would
+// give other answers. What it has begun is recorded, and the repair sweep finishes it. Of two
+// accounts that claim the same data, the first gets it.
 func (c *Claimer) Claim(ctx context.Context, from, to string) (moved Moved, _ error) {
+	if from == to {
+		return Moved{}, nil
+	}
 	data, err := c.Store.UserData(ctx, from)
 	if err != nil {
 		return moved, err
 	}
 	if busy, err := c.isInUse(ctx, from); err != nil || busy {
 		moved.Left = max(1, len(data.Threads))
+		return moved, err
+	}
+	if account, err := c.Store.BeginClaim(ctx, from, to, time.Now()); err != nil || account != to {
 		return moved, err
 	}
 	for i, id := range data.Threads {
@@ -80,10 +87,20 @@ func (c *Claimer) Claim(ctx context.Context, from, to string) (moved Moved, _ er
 	return moved, err
 }
 
-// isInUse reports whether a turn of owner runs or a file is processed. Lost turns are
+// Finish goes on with a claim that has begun: its request ended early, or requests that began
+// before the cookie was revoked have stored more.
+func (c *Claimer) Finish(ctx context.Context, claim db.Claim) (moved Moved, _ error) {
+	moved, err := c.Claim(ctx, claim.Owner, claim.Account)
+	if err == nil && moved.Left == 0 {
+		_, err = c.Store.EndSessions(ctx, claim.Owner)
+	}
+	return moved, err
+}
+
+// isInUse reports whether a message of owner is being sent, a turn runs or a file is processed. Lost turns are
 // settled first: otherwise they would stay in use.
 func (c *Claimer) isInUse(ctx context.Context, owner string) (bool, error) {
-	if files, err := c.Store.UnfinishedFiles(ctx, owner); err != nil || files > 0 {
+	if n, err := c.Store.Unfinished(ctx, owner); err != nil || n > 0 {
 		return true, err
 	}
 	if err := c.SettleLost(ctx, owner); err != nil {
@@ -94,7 +111,7 @@ func (c *Claimer) isInUse(ctx context.Context, owner string) (bool, error) {
 }
 
 // moveThread changes the owner of the workflow first, because the workflow refuses that
-// while a turn runs. If moving the rows then fails, the next claim moves them.
+// while a turn runs. If moving the rows then fails, the repair sweep moves them.
 func (c *Claimer) moveThread(ctx context.Context, from, to, id string) (done bool, _ error) {
 	err := c.ChangeOwner(ctx, id, to)
 	var refused *chat.Refused
@@ -125,16 +142,9 @@ func (c *Claimer) giveBack(ctx context.Context, id, from string) error {
 }
 
 func (c *Claimer) moveRest(ctx context.Context, from, to string) (documents int, done bool, _ error) {
-	keys, err := c.Store.Keys(ctx, from)
-	if err != nil {
-		return 0, false, err
-	}
-	documents, done, err = c.Store.ClaimRest(ctx, from, to)
+	documents, done, err := c.Store.ClaimRest(ctx, from, to)
 	if err != nil || !done {
 		return 0, false, err
-	}
-	for _, k := range keys {
-		c.ForgetKey(k.Digest)
 	}
 	return documents, true, c.Accounts(ctx, from, to)
 }

@@ -5,7 +5,6 @@ package dialect
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -23,7 +22,12 @@ const (
 	MaxTags      = 100 // documents or sets tagged in one message
 	MaxID        = 128
 	tipTapDepth  = 64
-	tipTapTokens = 50_000
+	tipTapValues = 50_000
+
+	// MaxValues and MaxDepth limit what one JSON body holds: values, which take much more
+	// memory than the bytes that send them, and objects and lists within each other.
+	MaxValues = 100_000
+	MaxDepth  = 128
 )
 
 // Problem says what is wrong with one field of a request.
@@ -62,11 +66,50 @@ func (p Problems) Err() error {
 	return p
 }
 
-// Decode reads a JSON object into out; unknown fields are ignored.
+// CheckSize refuses a JSON body with too many values, or too deeply nested, before it is
+// parsed.
+func CheckSize(body []byte) error {
+	if within(body, MaxValues, MaxDepth) {
+		return nil
+	}
+	return Problems{{Field: "body", Problem: "must have at most " + strconv.Itoa(MaxValues) + " values, nested at most " + strconv.Itoa(MaxDepth) + " deep"}}
+}
+
+// within reports whether a JSON text has at most this many values, nested at most this
+// deep. It takes one pass and no memory. What it says of other texts does not matter.
+func within(text []byte, values, depth int) bool {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			continue
+		case '{', '[':
+			depth--
+			values--
+		case '}', ']':
+			depth++
+		case ',':
+			values--
+		}
+		if values < 0 || depth < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Decode reads a JSON object into out; unknown fields are ignored. CheckSize limits it.
 func Decode(body []byte, out any) error {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 || body[0] != '{' {
 		return Problems{{Field: "body", Problem: "must be a JSON object"}}
+	}
+	if err := CheckSize(body); err != nil {
+		return err
 	}
 	if err := json.Unmarshal(body, out); err != nil {
 		if t, ok := err.(*json.UnmarshalTypeError); ok && t.Field != "" {
@@ -152,27 +195,9 @@ func (p *Problems) TipTap(field string, raw json.RawMessage) json.RawMessage {
 		p.Add(field, "must not contain the NUL character")
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	for depth, tokens := 0, 0; ; tokens++ {
-		t, err := d.Token()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			p.Add(field, "must be valid JSON")
-			return nil
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth > tipTapDepth || tokens > tipTapTokens {
-			p.Add(field, "is nested too deeply or has too many parts")
-			return nil
-		}
+	if !within(raw, tipTapValues, tipTapDepth) {
+		p.Add(field, "is nested too deeply or has too many parts")
+		return nil
 	}
 	var out bytes.Buffer
 	if err := json.Compact(&out, raw); err != nil {

@@ -9,12 +9,14 @@ type Submit struct {
 	ThreadAlias  string // the client's name of the thread, if it is no UUID
 	Content      chat.Content
 	AgentUnset   bool   // the client named no agent: Content has the dialect's default, which applies if the thread has no agent yet
+	ModelNamed   bool   // Content.Model counts also when it is empty, instead of the model of the turn that it follows
 	ClientTurnID string // empty: the server makes one
 	// Edition returns the client_turn_id of the nth content under one message id, for
 	// clients that send edited messages under their old ids; nil: ClientTurnID counts.
 	Edition            func(n int) string
 	StreamRunID        string
 	OnBusy             chat.OnBusy
+	Replaces           string // a turn that waits, whose place this message takes; empty: none
 	CancelOnDisconnect bool
 	View               View
 }

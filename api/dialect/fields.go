@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"time"
+	_ "time/tzdata" // the host may have no time zones
 
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -15,13 +17,19 @@ type Fields struct {
 	TaggedDocs         []string        `json:"tagged_doc_ids"`
 	TaggedSets         []string        `json:"tagged_set_ids"`
 	Action             *string         `json:"action"`
-	WebSearch          *bool           `json:"enable_web_search"`
+	EnableWebSearch    *bool           `json:"enable_web_search"`
+	WebSearch          *string         `json:"web_search"`
 	Attachments        []string        `json:"attachments"`
+	TimeZone           *string         `json:"time_zone"`
+	Temporary          *bool           `json:"temporary"`
 	References         []string        `json:"references"`
 	Agent              *string         `json:"agent"`
+	Effort             *string         `json:"effort"`
+	Model              *string         `json:"model"`
 	ClientTurnID       *string         `json:"client_turn_id"`
 	StreamRunID        *string         `json:"stream_run_id"`
 	OnBusy             *string         `json:"on_busy"`
+	Replaces           *string         `json:"replaces"`
 	OnDisconnect       *string         `json:"on_disconnect"`
 	ParentCheckpointID *string         `json:"parent_checkpoint_id"`
 	StreamMode         *string         `json:"stream_mode"`
@@ -36,12 +44,13 @@ func (f Fields) Submit(p *Problems, agents chat.Agents, agent chat.Agent, cancel
 			TaggedDocs:    p.UUIDs("tagged_doc_ids", f.TaggedDocs),
 			TaggedSets:    p.UUIDs("tagged_set_ids", f.TaggedSets),
 			Action:        chat.Action(value(f.Action)),
-			WebSearch:     f.WebSearch != nil && *f.WebSearch,
-			NoWebSearch:   f.WebSearch != nil && !*f.WebSearch,
 			Agent:         agent,
+			Model:         value(f.Model),
 			Attachments:   p.Attachments("attachments", f.Attachments),
+			TimeZone:      p.TimeZone("time_zone", value(f.TimeZone)),
 			References:    p.References("references", f.References),
 			ParentRequest: value(f.ParentCheckpointID),
+			Temporary:     f.Temporary != nil && *f.Temporary,
 		},
 		AgentUnset:   value(f.Agent) == "",
 		ClientTurnID: value(f.ClientTurnID),
@@ -49,6 +58,7 @@ func (f Fields) Submit(p *Problems, agents chat.Agents, agent chat.Agent, cancel
 		OnBusy:       chat.Supersede,
 		View:         p.View(value(f.StreamMode), f.StreamTokens),
 	}
+	s.Content.WebSearch, s.Content.NoWebSearch = p.WebSearch(f.EnableWebSearch, value(f.WebSearch))
 	if s.Content.Action != "" && !s.Content.Action.Valid() {
 		p.Add("action", "must be summarize, inquire, compare, audit or null")
 	}
@@ -58,19 +68,61 @@ func (f Fields) Submit(p *Problems, agents chat.Agents, agent chat.Agent, cancel
 			p.Add("agent", "must be "+OneOf(agents.Chosen().Names()))
 		}
 	}
+	s.Content.Effort = p.Effort(value(f.Effort))
 	p.ID("client_turn_id", s.ClientTurnID)
 	p.ID("stream_run_id", s.StreamRunID)
 	p.ID("parent_checkpoint_id", s.Content.ParentRequest)
 	if v := value(f.OnBusy); v != "" {
 		if s.OnBusy = chat.OnBusy(v); !s.OnBusy.Valid() {
-			p.Add("on_busy", "must be supersede, enqueue, reject or rollback")
+			p.Add("on_busy", "must be supersede, enqueue, reject, rollback or steer")
 		}
+	}
+	if v := value(f.Replaces); v != "" {
+		s.Replaces, s.OnBusy = p.UUID("replaces", v), chat.Enqueue
 	}
 	s.CancelOnDisconnect = cancelOnDisconnect
 	if v := value(f.OnDisconnect); v != "" {
 		s.CancelOnDisconnect = p.Choice("on_disconnect", v, "continue", "cancel")
 	}
 	return s
+}
+
+// TimeZone checks the name of a time zone. An unknown one is no reason to refuse a message: the
+// client's list may be newer.
+func (p *Problems) TimeZone(field, name string) string {
+	if p.Text(field, name, 0, MaxID); name == "Local" {
+		return ""
+	}
+	if _, err := time.LoadLocation(name); err != nil {
+		return ""
+	}
+	return name
+}
+
+// WebNever is the value of web_search that forbids searches of the web.
+const WebNever = "never"
+
+// WebSearch reads enable_web_search and web_search. A client that always sends the boolean sends
+// false for "as the message asks".
+func (p *Problems) WebSearch(enable *bool, webSearch string) (asked, forbidden bool) {
+	if webSearch != "" && webSearch != WebNever {
+		p.Add("web_search", "must be "+WebNever+" or null")
+	}
+	forbidden = webSearch == WebNever
+	asked = enable != nil && *enable
+	if asked && forbidden {
+		p.Add("web_search", "cannot be "+WebNever+" when enable_web_search is true")
+	}
+	return asked, forbidden
+}
+
+// Effort checks how much work an answer may take; "" is that of the settings.
+func (p *Problems) Effort(asked string) chat.Effort {
+	e := chat.Effort(asked)
+	if e != "" && !e.Valid() {
+		p.Add("effort", "must be quick, normal, thorough or null")
+	}
+	return e
 }
 
 // References checks the ids of a board's items that a message is about.

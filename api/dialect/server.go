@@ -58,6 +58,9 @@ type Server interface {
 
 	// KeepPicture stores a picture inside a message and returns its id.
 	KeepPicture(c *gin.Context, thread string, data []byte) (id string, _ error)
+	// KeepDocument stores a document inside a message of a thread like an upload and returns
+	// its id. The same file of a thread is one document.
+	KeepDocument(c *gin.Context, thread string, f File) (id string, _ error)
 	// ThreadNamed returns the id of an owner's thread that a client calls name.
 	ThreadNamed(owner, name string) string
 	// IsEventID reports whether id can be one of our event ids.
@@ -67,6 +70,9 @@ type Server interface {
 	// Unavailable reports whether err says that the database cannot be reached.
 	Unavailable(err error) bool
 	Agents() chat.Agents
+	// Models returns the names of the models that people can choose, the default first; empty:
+	// there is no choice.
+	Models() []string
 	// HasModel reports whether a model, or the offline engine, is configured.
 	HasModel() bool
 	// Origin returns the scheme and host with which the client addresses the server.
@@ -88,8 +94,6 @@ type Streams interface {
 	FollowRunning(c *gin.Context, in Running, wire NewWire) error
 	// ViewOf returns a view with the server's stream_mode, if the client named none.
 	ViewOf(View) View
-	// Operator reports whether the client may read what operators can do about a failure.
-	Operator(c *gin.Context) bool
 }
 
 // Reads reads the messages, turns and questions of an owner's threads.
@@ -97,6 +101,9 @@ type Reads interface {
 	// History returns the newest limit messages of a branch before a message, oldest
 	// first, and where it branches.
 	History(ctx context.Context, owner, thread, head, before string, limit int) (messages []chat.Message, branches map[string][]string, _ error)
+	// NeverUsed reports whether err says that a thread is not found and the owner has never had
+	// it, so that its history is empty.
+	NeverUsed(ctx context.Context, owner, thread string, err error) bool
 	// Logs returns turns and their events by turn id. Running turns have no events.
 	Logs(ctx context.Context, owner string, turnIDs []string) (map[string]TurnLog, error)
 	// OpenTurns returns a thread's open turns, oldest first.

@@ -3,6 +3,7 @@ package export
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,7 +128,7 @@ func (a *archive) imports(ctx context.Context, _ db.UserData) error {
 	}
 	out := make([]importJSON, len(list))
 	for n, i := range list {
-		out[n] = importJSON{i.ID, i.ThreadID, i.URL, i.Source, i.Name, i.State, i.DocID, i.Message, i.CreatedAt}
+		out[n] = importJSON{i.ID, i.ThreadID, i.URL, i.Source, cmp.Or(i.Title, i.Name), i.State, i.DocID, i.Message, i.CreatedAt}
 	}
 	return a.json("imports.json", out)
 }

@@ -26,7 +26,7 @@ func person(t *testing.T, s db.Store, owner, word string) {
 	t.Helper()
 	ctx := t.Context()
 	thread := uuid.NewString()
-	require.NoError(t, s.PutProfile(ctx, owner, chat.Profile{Industry: word}))
+	require.NoError(t, s.PutProfile(ctx, owner, chat.Profile{Industry: word, Instructions: word + " is how I like answers"}))
 	settle := func(id, parent string, hidden bool) {
 		_, _, _, err := s.InsertTurn(ctx, chat.Turn{ID: id, Owner: owner, ThreadID: thread, ClientTurnID: id, Content: chat.Content{Message: word + " asked in " + id, ParentRequest: parent}})
 		require.NoError(t, err)

@@ -716,10 +716,11 @@ func TestTurnThatWaitsForAPersonIsPolledEveryHalfMinute(t *testing.T) {
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
 		drain(t, v)
-		before := w.queries
+		queries := func() (n int) { w.set(func() { n = w.queries }); return n }
+		before := queries()
 		time.Sleep(4 * waitingPoll)
 		synctest.Wait()
-		if n := w.queries - before; n != 4 {
+		if n := queries() - before; n != 4 {
 			t.Fatalf("%d queries in %s", n, 4*waitingPoll)
 		}
 		w.set(func() { w.waiting = false })

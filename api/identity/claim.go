@@ -8,6 +8,5 @@ func (i *Identifier) CookieOwner(r *http.Request) string {
 	if len(i.CookieSecret) < minCookieSecret || i.csrf.Check(r) != nil {
 		return ""
 	}
-	s, _ := i.session(r)
-	return s.user
+	return i.session(r).user
 }

@@ -10,14 +10,21 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/credential"
 )
 
-// Names of the anonymous user's cookie. Over HTTPS it is HostCookieName, whose prefix
-// browsers protect: no other host, no subdomain and no unencrypted page can set such a
-// cookie. CookieName is still read over HTTPS, so that its users keep their conversations.
+// Names of the anonymous user's cookie. Over HTTPS only HostCookieName is read, whose prefix
+// browsers protect: a subdomain or an unencrypted page can set CookieName, with a session
+// of the attacker's own.
 const (
 	CookieName     = "palaver_user"
 	HostCookieName = "__Host-palaver_user"
+
+	// Those of a frame in a page of another origin. Browsers keep them apart for each site
+	// with such a page.
+	frameCookieName     = "palaver_frame"
+	hostFrameCookieName = "__Host-palaver_frame"
 )
 
 const cookieMaxAge = 400 * 24 * 3600 // as long as browsers allow
@@ -31,32 +38,29 @@ type session struct {
 
 // SetCookie gives a client without an anonymous user's cookie a new one.
 func (i *Identifier) SetCookie(c *gin.Context) {
-	if i.cookieUser(c) == "" {
+	if i.session(c.Request).user == "" {
 		i.newAnonymousUser(c)
 	}
 }
 
-// cookieUser returns the user of the request's cookie, "" without a valid one. A client
-// that sends only CookieName over HTTPS gets HostCookieName for the same user.
-func (i *Identifier) cookieUser(c *gin.Context) string {
-	s, name := i.session(c.Request)
-	if name == CookieName && i.byHTTPS(c.Request) {
-		i.setCookie(c, s)
+// session returns the first valid session of the request's cookies; one without a user if
+// there is none.
+func (i *Identifier) session(r *http.Request) session {
+	names := []string{HostCookieName, CookieName}
+	if r.Header.Get(FrameHeader) != "" {
+		names = []string{hostFrameCookieName, frameCookieName}
 	}
-	return s.user
-}
-
-// session returns the first valid session of the request's cookies, and its cookie's
-// name.
-func (i *Identifier) session(r *http.Request) (_ session, name string) {
-	for _, name := range []string{HostCookieName, CookieName} {
+	if i.byHTTPS(r) {
+		names = names[:1]
+	}
+	for _, name := range names {
 		for _, cookie := range r.CookiesNamed(name) {
 			if s, ok := i.verify(cookie.Value); ok && i.revoked.valid(r.Context(), s) {
-				return s, name
+				return s
 			}
 		}
 	}
-	return session{}, ""
+	return session{}
 }
 
 // newAnonymousUser makes a user id and sets its cookie.
@@ -66,13 +70,26 @@ func (i *Identifier) newAnonymousUser(c *gin.Context) string {
 	return id
 }
 
+// setCookie sets no cookie for pages of other origins.
 func (i *Identifier) setCookie(c *gin.Context, s session) {
-	cookie := cookieFor(i.byHTTPS(c.Request))
+	if i.Origins.Foreign(c.Request) {
+		return
+	}
+	cookie := cookieFor(c.Request, i.byHTTPS(c.Request))
 	cookie.Value, cookie.MaxAge = i.value(s), cookieMaxAge
 	http.SetCookie(c.Writer, cookie)
 }
 
-func cookieFor(https bool) *http.Cookie {
+// cookieFor returns the empty cookie for a request. In a frame it is Partitioned, which
+// browsers accept by HTTPS and from loopback addresses only.
+func cookieFor(r *http.Request, https bool) *http.Cookie {
+	if r.Header.Get(FrameHeader) != "" {
+		cookie := &http.Cookie{Name: frameCookieName, Path: "/", HttpOnly: true, Secure: true, Partitioned: true, SameSite: http.SameSiteNoneMode}
+		if https {
+			cookie.Name = hostFrameCookieName
+		}
+		return cookie
+	}
 	cookie := &http.Cookie{Name: CookieName, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	if https {
 		cookie.Name, cookie.Secure = HostCookieName, true
@@ -83,24 +100,28 @@ func cookieFor(https bool) *http.Cookie {
 // SignOut deletes the anonymous user's cookies in this client. A cookie that the same
 // response sets afterwards stays.
 func (i *Identifier) SignOut(c *gin.Context) {
+	if i.Origins.Foreign(c.Request) {
+		return
+	}
 	c.Writer.Header().Del("Set-Cookie") // a cookie that this response was about to set
 	for _, https := range []bool{true, false} {
-		cookie := cookieFor(https)
+		cookie := cookieFor(c.Request, https)
 		cookie.MaxAge = -1
 		http.SetCookie(c.Writer, cookie)
 	}
 }
 
-// EndSessions revokes all cookies that the user has received so far. With keep, this
-// client gets a new one.
-func (i *Identifier) EndSessions(c *gin.Context, user string, keep bool) error {
-	generation, err := i.revoked.end(c.Request.Context(), user)
-	if err != nil {
+// EndSessions revokes all cookies that the caller's user has received so far. A caller with
+// a cookie loses it or, with keep, gets a new one. Nobody else gets a cookie: it would
+// outlive their credential.
+func (i *Identifier) EndSessions(c *gin.Context, who Caller, keep bool) error {
+	generation, err := i.revoked.end(c.Request.Context(), who.ID)
+	if err != nil || who.By != credential.Cookie {
 		return err
 	}
 	i.SignOut(c)
 	if keep {
-		i.setCookie(c, session{user, generation})
+		i.setCookie(c, session{who.ID, generation})
 	}
 	return nil
 }
@@ -137,5 +158,8 @@ func (i *Identifier) verify(value string) (s session, ok bool) {
 		s.generation = n
 	}
 	s.user = user
-	return s, len(user) == 36 && uuid.Validate(user) == nil
+	return s, isCookieUser(user)
 }
+
+// isCookieUser reports whether user has the form of ids of cookies.
+func isCookieUser(user string) bool { return len(user) == 36 && uuid.Validate(user) == nil }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -25,7 +26,7 @@ const (
 	keysRefetchInterval = 10 * time.Second // between two fetches for unknown keys
 )
 
-var errKeysUnavailable = errors.New("the keys of SUPABASE_JWKS_URL could not be fetched yet")
+var errKeysUnavailable = errors.New("the public keys of tokens could not be fetched yet")
 
 // keySet holds the public keys of one JWKS endpoint. They are fetched periodically, and
 // when a token names an unknown key.
@@ -48,9 +49,10 @@ func (s *keyStore) KeyReplaceAll(ctx context.Context, keys []jwkset.JWK) error {
 	return err
 }
 
-// newKeySet tries to fetch the keys; an unavailable endpoint is not an error. It stops
-// refreshing when stop is closed; a nil stop is never closed.
-func newKeySet(url string, stop <-chan struct{}, log *slog.Logger) (*keySet, error) {
+// newKeySet tries to fetch the keys; an unavailable endpoint is not an error. name says in
+// the log whose keys they are. It stops refreshing when stop is closed; a nil stop is never
+// closed.
+func newKeySet(name, url string, through http.RoundTripper, stop <-chan struct{}, log *slog.Logger) (*keySet, error) {
 	// Not a request's context: a disconnecting client would cancel the fetch for all.
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -60,17 +62,18 @@ func newKeySet(url string, stop <-chan struct{}, log *slog.Logger) (*keySet, err
 	k := &keySet{store: &keyStore{Storage: jwkset.NewMemoryStorage()}}
 	remote, err := jwkset.NewStorageFromHTTP(url, jwkset.HTTPClientStorageOptions{
 		Ctx:                       ctx,
+		Client:                    &http.Client{Transport: through},
 		HTTPTimeout:               KeysTimeout,
 		NoErrorReturnFirstHTTPReq: true,
 		RefreshInterval:           keysRefreshInterval,
 		RefreshErrorHandler: func(_ context.Context, err error) {
-			log.Warn("fetching token keys from SUPABASE_JWKS_URL failed", "error", err)
+			log.Warn("fetching the public keys of tokens failed", "of", name, "error", err)
 		},
 		Storage: k.store,
 	})
 	if err != nil {
 		cancel()
-		return nil, fmt.Errorf("SUPABASE_JWKS_URL: %w", err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	client, err := jwkset.NewHTTPClient(jwkset.HTTPClientOptions{
 		HTTPURLs:          map[string]jwkset.Storage{url: remote},
@@ -79,12 +82,12 @@ func newKeySet(url string, stop <-chan struct{}, log *slog.Logger) (*keySet, err
 	})
 	if err != nil {
 		cancel()
-		return nil, fmt.Errorf("SUPABASE_JWKS_URL: %w", err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	found, err := keyfunc.New(keyfunc.Options{Ctx: ctx, Storage: client, UseWhitelist: []jwkset.USE{jwkset.UseSig, ""}})
 	if err != nil {
 		cancel()
-		return nil, fmt.Errorf("SUPABASE_JWKS_URL: %w", err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	k.find = found.Keyfunc
 	return k, nil

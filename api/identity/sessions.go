@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/palaver-chat/palaver/db"
 )
 
 // Sessions stores which generation of a user's cookies is the first valid one.
@@ -63,6 +65,14 @@ func (v *revocations) end(ctx context.Context, user string) (int64, error) {
 		v.put(user, first)
 	}
 	return first, err
+}
+
+// refuseCookies refuses all cookies of a user who has an account, from now on and in this
+// process. The store records it with the user's visit (db.Visitors).
+func (v *revocations) refuseCookies(user string) {
+	if isCookieUser(user) {
+		v.put(user, db.NoCookies)
+	}
 }
 
 func (v *revocations) get(user string) (first int64, fresh bool) {

@@ -38,5 +38,5 @@ func (l *Limiter) AdmitExport(ctx context.Context, who identity.Caller) error {
 // OneExport wraps the handler of an export. It answers 429 while another export of the
 // caller runs in this process.
 func (l *Limiter) OneExport(h func(*gin.Context) error) func(*gin.Context) error {
-	return l.limitConcurrent(&l.exports, concurrency{caller: 1}, messages.ManyDownloadsNow, h)
+	return l.limitConcurrent(&l.exports, concurrency{caller: 1, address: 4}, messages.ManyDownloadsNow, h)
 }

@@ -29,6 +29,7 @@ type Config struct {
 	Turns          limiter.Rate // turns started by anonymous callers at one address
 	UserTurns      limiter.Rate // turns started by one caller with an account
 	Changes        limiter.Rate // of boards, and imports, each: by one caller, or anonymous callers at one address
+	LargeBodies    limiter.Rate // JSON over 1 MB: of one caller with an account, or anonymous callers at one address
 	NewThreads     limiter.Rate // conversations started by anonymous callers at one address
 	BusyTurns      int          // threads of one caller that may run turns at the same time
 	Streams        int          // open streams of one caller, in this process
@@ -48,6 +49,12 @@ const (
 	maxUploads        = 4
 	maxAddressUploads = 8
 	maxAllUploads     = 64
+	// Downloads of files at once, and large bodies that are received and parsed at once.
+	maxDownloads        = 16
+	maxAddressDownloads = 24
+	maxAllDownloads     = 256
+	maxLarge            = 4
+	maxAddressLarge     = 8
 	// Retry-After for a caller who has too much in flight.
 	busyRetryAfter = 5 * time.Second
 	// Timeout for undoing a count. It is shorter than the time that remains to answer
@@ -62,6 +69,7 @@ type Store interface {
 	FindTurn(ctx context.Context, owner string, ref db.CancelRef) (chat.Turn, error)
 	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
 	Seen(ctx context.Context, owner string, account bool, at time.Time) error
+	Met(ctx context.Context, owner, knownAs string, at time.Time) error
 }
 
 // Limiter counts what callers do. Counts by address are shared by all processes on one
@@ -78,6 +86,8 @@ type Limiter struct {
 	uploads inFlight
 	visits  visits
 	exports inFlight
+
+	downloads, large inFlight
 }
 
 func (l *Limiter) shared() limiter.Store { return sharedCounts{l.Store} }
@@ -190,6 +200,9 @@ func (l *Limiter) AdmitChange(ctx context.Context, who identity.Caller, what str
 	return (&Admission{l: l}).count(ctx, who, what, l.Changes, messages.ManyChanges)
 }
 
+// LargeBodiesPerMinute is how many JSON bodies over 1 MB one address, or account, may send.
+const LargeBodiesPerMinute = 60
+
 // VisitsPerMinute is how often one address may open shared links.
 const VisitsPerMinute = 120
 
@@ -250,24 +263,33 @@ func (a *Admission) Refund(ctx context.Context) {
 	a.keys = nil
 }
 
-// key returns the rate-limit key: anonymous callers at one address share a key, any other
+// key returns the rate-limit key: anonymous callers at one address (and in one origin's frame) share a key, any other
 // caller has their own. The key hides the address and the user id from the store: it is an
 // HMAC with the secret that signs cookies.
 func (l *Limiter) key(what string, who identity.Caller) string {
 	of := "user " + who.ID
 	if who.Anonymous {
-		of = rateLimitPrefix(who.Address)
+		of = anonymousAt(who, 64) // one client has all of a /64
 	}
 	mac := hmac.New(sha256.New, l.Key)
 	mac.Write([]byte("palaver limit\n" + what + "\n" + of))
 	return what + ":" + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// rateLimitPrefix returns the network that is limited as one client: the /64 of an
-// IPv6 address, because one client has all of it; else the address.
-func rateLimitPrefix(a netip.Addr) string {
+// anonymousAt returns what anonymous callers are counted by: their address and, of our page
+// in a frame, the origin of the page around it. IPv6 addresses count by their first bits.
+func anonymousAt(who identity.Caller, bits int) string {
+	at := networkOf(who.Address, bits)
+	if who.Frame != "" {
+		at += " in " + who.Frame
+	}
+	return at
+}
+
+// networkOf returns an IPv6 address's network of the given bits; else the address.
+func networkOf(a netip.Addr, bits int) string {
 	if a.Is6() {
-		if p, err := a.Prefix(64); err == nil {
+		if p, err := a.Prefix(bits); err == nil {
 			return p.String()
 		}
 	}
@@ -298,7 +320,13 @@ type inFlight struct {
 type place struct {
 	key   string
 	limit int
+	// How many places all anonymous callers have. One address may take a third of those
+	// that are free, and always one: few addresses never take them all.
+	share int
 }
+
+// anonymousPlace is the key of the place of all anonymous callers.
+const anonymousPlace = "anonymous"
 
 // acquire counts one more in all places; call release when it ends. ok is false when one
 // of them is full.
@@ -307,6 +335,9 @@ func (u *inFlight) acquire(places []place) (release func(), ok bool) {
 	defer u.mu.Unlock()
 	for _, p := range places {
 		if p.limit > 0 && u.open[p.key] >= p.limit {
+			return nil, false
+		}
+		if p.share > 0 && u.open[p.key] >= max(1, (p.share-u.open[anonymousPlace])/3) {
 			return nil, false
 		}
 	}
@@ -335,6 +366,29 @@ func (l *Limiter) OneStream(h func(*gin.Context) error) func(*gin.Context) error
 	return l.limitConcurrent(&l.streams, concurrency{l.Streams, l.AddressStreams, 0}, messages.ManyStreams, h)
 }
 
+// OneDownload wraps the handler that sends a file. It answers 429 if too many downloads are
+// under way.
+func (l *Limiter) OneDownload(h func(*gin.Context) error) func(*gin.Context) error {
+	return l.limitConcurrent(&l.downloads, concurrency{maxDownloads, maxAddressDownloads, maxAllDownloads}, messages.ManyFiles, h)
+}
+
+// AdmitLarge counts a large body before it is received, or refuses it with 429. Call release
+// when it was parsed.
+func (l *Limiter) AdmitLarge(ctx context.Context, who identity.Caller) (release func(), _ error) {
+	release, ok := l.large.acquire(concurrency{caller: maxLarge, address: maxAddressLarge}.places(who))
+	if !ok {
+		return nil, problem.TooMany(messages.ManyFiles, busyRetryAfter)
+	}
+	if l.LargeBodies.Limit == 0 {
+		return release, nil
+	}
+	if err := (&Admission{l: l}).count(ctx, who, "large", l.LargeBodies, messages.ManyMessages); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
 // OneUpload wraps the handler of an upload. It answers 429 if too many uploads are in
 // flight.
 func (l *Limiter) OneUpload(h func(*gin.Context) error) func(*gin.Context) error {
@@ -342,17 +396,22 @@ func (l *Limiter) OneUpload(h func(*gin.Context) error) func(*gin.Context) error
 }
 
 // concurrency is how many requests of one kind may be open: of one caller, of anonymous
-// callers at one address, and in all. 0: no limit.
+// callers at one address, and in all. 0: no limit. Half of all is kept for callers with an
+// account, and IPv6 addresses count by /56, which many providers give to one client.
 type concurrency struct{ caller, address, all int }
+
+func (most concurrency) places(who identity.Caller) []place {
+	places := []place{{key: "caller " + who.ID, limit: most.caller}, {key: "all", limit: most.all}}
+	if who.Anonymous {
+		places = append(places, place{key: anonymousPlace, limit: most.all / 2},
+			place{key: "address " + anonymousAt(who, 56), limit: most.address, share: most.all / 2})
+	}
+	return places
+}
 
 func (l *Limiter) limitConcurrent(u *inFlight, most concurrency, message messages.Message, h func(*gin.Context) error) func(*gin.Context) error {
 	return func(c *gin.Context) error {
-		who := identity.Of(c)
-		places := []place{{"caller " + who.ID, most.caller}, {"all", most.all}}
-		if who.Anonymous {
-			places = append(places, place{"address " + rateLimitPrefix(who.Address), most.address})
-		}
-		release, ok := u.acquire(places)
+		release, ok := u.acquire(most.places(identity.Of(c)))
 		if !ok {
 			return problem.TooMany(message, busyRetryAfter)
 		}

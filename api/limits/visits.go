@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -29,12 +30,13 @@ type visits struct {
 type visitor struct {
 	owner   string
 	account bool
+	knownAs string // the address or name in the token
 }
 
 // Visit records in the background that a caller was active today. Data that an anonymous
 // caller no longer uses is removed (docs/limits.md).
 func (l *Limiter) Visit(who identity.Caller) {
-	v := visitor{who.ID, !who.Anonymous}
+	v := visitor{who.ID, !who.Anonymous, cmp.Or(who.Email, who.Name)}
 	now := time.Now()
 	if who.New || !l.visits.begin(v, now) {
 		return
@@ -43,6 +45,9 @@ func (l *Limiter) Visit(who identity.Caller) {
 		ctx, cancel := context.WithTimeout(context.Background(), visitTimeout)
 		defer cancel()
 		err := l.Store.Seen(ctx, v.owner, v.account, now)
+		if err == nil && v.account {
+			err = l.Store.Met(ctx, v.owner, v.knownAs, now)
+		}
 		if err != nil {
 			l.Log.Debug("recording a visit failed; the next request does it", "error", err)
 		}

@@ -46,7 +46,9 @@ var offers = []offer{
 				"answer":{"type":"string","description":"The answer to the question that the conversation waits on: the id of an option, or a text; cancel gives the question up."},
 				"doc_ids":{"type":"array","items":{"type":"string","format":"uuid"},"maxItems":100,"description":"Ids of documents that the message or answer is about. Left out: they are found by what it says."},
 				"action":{"type":"string","enum":["summarize","inquire","compare","audit"],"description":"What to do. Left out: inferred from the message."},
-				"enable_web_search":{"type":"boolean","description":"true: search the web too. false: never search it. Left out: as the message asks."},
+				"enable_web_search":{"type":"boolean","description":"true: search the web too. Otherwise as the message asks."},
+				"web_search":{"type":"string","enum":["never"],"description":"never: do not search the web, whatever the message asks for."},
+				"effort":{"type":"string","enum":["quick","normal","thorough"],"description":"How much work the answer may take: one search, a few steps, or a plan and as many steps as the limits allow. Left out: as the settings say."},
 				"client_turn_id":{"type":"string","maxLength":128,"description":"An id of the caller's own. The same message sent again with it is not asked twice."}}}`),
 			Annotations: &sdk.ToolAnnotations{Title: "Ask Palaver", DestructiveHint: new(bool)},
 		},
@@ -133,7 +135,7 @@ func (s *Server) offerListImports(in *call, arguments json.RawMessage, _ func(st
 	if err != nil {
 		return nil, err
 	}
-	return toolResult(tools.ListedImports(list), shown), nil
+	return toolResult(tools.ListedImports(list, time.Local), shown), nil
 }
 
 func (s *Server) offerList(in *call, arguments json.RawMessage, _ func(string)) (*sdk.CallToolResult, error) {
@@ -213,7 +215,9 @@ type askArguments struct {
 	Answer       *string  `json:"answer"`
 	DocIDs       []string `json:"doc_ids"`
 	Action       string   `json:"action"`
-	WebSearch    *bool    `json:"enable_web_search"`
+	EnableWeb    *bool    `json:"enable_web_search"`
+	WebSearch    string   `json:"web_search"`
+	Effort       string   `json:"effort"`
 	ClientTurnID string   `json:"client_turn_id"`
 }
 
@@ -244,7 +248,9 @@ func (s *Server) offerAsk(in *call, arguments json.RawMessage, report func(strin
 	if a.Action != "" && !chat.Action(a.Action).Valid() {
 		p.Add("action", "must be summarize, inquire, compare or audit")
 	}
+	effort := p.Effort(a.Effort)
 	p.ID("client_turn_id", a.ClientTurnID)
+	web, noWeb := p.WebSearch(a.EnableWeb, a.WebSearch)
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
@@ -257,8 +263,7 @@ func (s *Server) offerAsk(in *call, arguments json.RawMessage, report func(strin
 	turn, v, err := s.Backend.Ask(in.ctx, in.who, dialect.Submit{
 		ThreadID: thread,
 		Content: chat.Content{Message: message, TaggedDocs: ids, Action: chat.Action(a.Action),
-			WebSearch: a.WebSearch != nil && *a.WebSearch, NoWebSearch: a.WebSearch != nil && !*a.WebSearch,
-			Agent: chat.AgentDocuments},
+			WebSearch: web, NoWebSearch: noWeb, Agent: chat.AgentDocuments, Effort: effort},
 		ClientTurnID: a.ClientTurnID,
 		OnBusy:       chat.Supersede,
 	})

@@ -72,6 +72,8 @@ func (s *Server) answerRPC(in *call, raw []byte) (out RPCResponse, isCall bool) 
 	switch raw = bytes.TrimSpace(raw); {
 	case !json.Valid(raw):
 		return refuse(jsonrpc.CodeParseError, "The body is not JSON.")
+	case dialect.CheckSize(raw) != nil:
+		return refuse(jsonrpc.CodeInvalidRequest, "The body has too many values, or is nested too deeply.")
 	case raw[0] == '[':
 		return refuse(jsonrpc.CodeInvalidRequest, "Batches are not supported.")
 	case json.Unmarshal(raw, &req) != nil || req.Version != "2.0" || req.Method == "" || !rpcID(req.ID):
@@ -114,6 +116,9 @@ func checkMessage(raw []byte) error {
 	raw = bytes.TrimSpace(raw)
 	if !json.Valid(raw) {
 		return problem.Invalid("body", "must be valid JSON")
+	}
+	if err := dialect.CheckSize(raw); err != nil {
+		return err
 	}
 	if raw[0] == '[' {
 		return problem.Invalid("body", "must be one JSON-RPC 2.0 message, not a batch")

@@ -208,7 +208,6 @@ func (l *response) Write(p []byte) (int, error) {
 	if l.closed {
 		return 0, errResponseComplete
 	}
-	_ = l.rc.SetWriteDeadline(time.Now().Add(request.WriteTimeout))
 	return l.ResponseWriter.Write(p)
 }
 
@@ -240,7 +239,6 @@ func (l *response) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	_ = l.rc.SetWriteDeadline(time.Time{}) // the connection may serve another request
 }
 
 // toolResult returns a result with text for models and structured data for programs.

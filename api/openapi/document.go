@@ -17,6 +17,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/sse"
+	"github.com/palaver-chat/palaver/chat"
 )
 
 const aboutAPI = `Palaver's HTTP API. It supports several dialects (wire formats). Clients of different dialects can follow, stop and continue the same conversation.
@@ -142,7 +143,10 @@ func (o Operation) statuses() []int {
 	if o.Open {
 		return all
 	}
-	all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable)
+	all = append(all, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable) // 400: a space is named that the route does not work in
+	if o.InSpace != chat.NoMember {
+		all = append(all, http.StatusNotFound)
+	}
 	if o.Body != nil || o.File {
 		all = append(all, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
@@ -165,6 +169,12 @@ func (d *documentBuilder) add(o Operation) {
 	method, path, _ := strings.Cut(o.Route, " ")
 	op := openapi3.NewOperation()
 	op.Summary, op.Tags = o.About, []string{o.Group}
+	if o.Takes != 0 {
+		op.Description = "Credentials: " + o.Takes.String() + "."
+	}
+	if o.Admin {
+		op.Description = "For administrators only (ADMIN_GROUPS)."
+	}
 	op.OperationID = strings.Trim(notForName.ReplaceAllString(strings.ToLower(method)+path, "_"), "_")
 	if o.Open {
 		op.Security = openapi3.NewSecurityRequirements()
@@ -174,6 +184,9 @@ func (d *documentBuilder) add(o Operation) {
 	}
 	for _, p := range o.Query {
 		op.AddParameter(p.describe(openapi3.NewQueryParameter(p.Name)))
+	}
+	if o.InSpace != chat.NoMember {
+		o.Headers = append(slices.Clip(o.Headers), Param{Name: "X-Space-Id", About: "The space in which the request works. Without it: the caller's own documents."})
 	}
 	for _, p := range o.Headers {
 		op.AddParameter(p.describe(openapi3.NewHeaderParameter(p.Name)))
@@ -234,8 +247,8 @@ func (d *documentBuilder) answer(a Answer) *openapi3.Response {
 	if a.Events != "" {
 		content[sse.ContentType] = openapi3.NewMediaType().WithSchemaRef(openapi3.NewSchemaRef(componentSchemas+a.Events, nil))
 	}
-	if a.Media != "" {
-		content[a.Media] = openapi3.NewMediaType()
+	for _, media := range strings.Fields(a.Media) {
+		content[media] = openapi3.NewMediaType()
 	}
 	res := openapi3.NewResponse().WithDescription(http.StatusText(a.Status)).WithContent(content)
 	res.Headers = headersOf(append([]string{"X-Request-Id"}, a.Headers...)...)

@@ -5,18 +5,30 @@ import (
 	"net/http"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/credential"
+	"github.com/palaver-chat/palaver/chat"
 )
 
 // Operation declares a route: its handler and its description. Errors lists only the
 // statuses that do not follow from other fields: every route with a body may return 413,
 // every route with an id 404.
 type Operation struct {
-	Route  string // in the form of the router: "GET /api/me"
-	Handle func(*gin.Context) error
-	Stream bool // counts against the caller's limit of open streams
-	Once   bool // a GET that changes something, so that a probe with HEAD must not call it
-	Upload bool // counts against the caller's limit of uploads; File implies it
-	Probe  bool // has the short timeout of probes
+	Route    string // in the form of the router: "GET /api/me"
+	Handle   func(*gin.Context) error
+	Stream   bool // counts against the caller's limit of open streams
+	Once     bool // a GET that changes something, so that a probe with HEAD must not call it
+	Upload   bool // counts against the caller's limit of uploads; File implies it
+	Download bool // counts against the caller's limit of downloads
+	Probe    bool // has the short timeout of probes
+	// InSpace is the least role in a space with which the route works there; 0: it works in no space.
+	InSpace chat.Role
+
+	// Takes are the kinds of credentials that the route accepts; 0: all. The route of another
+	// kind answers 403.
+	Takes credential.Kinds
+	// Admin routes answer 403 to everybody but administrators, and each answer is in the audit log.
+	Admin bool
 
 	Group        string
 	About        string
@@ -46,7 +58,7 @@ type Answer struct {
 	Status  int
 	JSON    any
 	Events  string // schema of the events
-	Media   string
+	Media   string // of other bodies: media types, separated by spaces
 	Headers []string
 }
 

@@ -9,9 +9,14 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// BodyTimeout limits how long a body may take to arrive. An upload may take longer, but
-// not between two of its parts.
-const BodyTimeout = 30 * time.Second
+const (
+	// BodyTimeout limits how long a body may take to arrive. An upload may take longer, but
+	// not between two of its parts.
+	BodyTimeout = 30 * time.Second
+	// slowestUpload is the least number of bytes a second at which an upload must arrive, on
+	// average, after its first BodyTimeout.
+	slowestUpload = 4 << 10
+)
 
 const bodyTimeoutKey = "body timeout"
 
@@ -28,24 +33,30 @@ func LimitBody(timeout time.Duration) gin.HandlerFunc {
 }
 
 // AllowUpload lets the body take until total has passed, as long as something arrives
-// within each body timeout.
+// within each body timeout, and 4 kB a second on average.
 func AllowUpload(c *gin.Context, total time.Duration) {
-	c.Request.Body = &uploadBody{ReadCloser: c.Request.Body, c: c, end: time.Now().Add(total)}
+	c.Request.Body = &uploadBody{ReadCloser: c.Request.Body, timeout: c.GetDuration(bodyTimeoutKey), end: time.Now().Add(total),
+		now: time.Now, setDeadline: func(t time.Time) { setReadDeadline(c, t) }}
 }
 
 type uploadBody struct {
 	io.ReadCloser
-	c   *gin.Context
-	end time.Time
+	timeout     time.Duration
+	end         time.Time
+	received    int
+	waited      time.Duration // in reads: what the server does in between does not count
+	now         func() time.Time
+	setDeadline func(time.Time)
 }
 
-func (b *uploadBody) Read(p []byte) (int, error) {
-	next := time.Now().Add(b.c.GetDuration(bodyTimeoutKey))
-	if next.After(b.end) {
-		next = b.end
-	}
-	setReadDeadline(b.c, next)
-	return b.ReadCloser.Read(p)
+func (b *uploadBody) Read(p []byte) (n int, err error) {
+	began := b.now()
+	earned := time.Duration(b.received) * time.Second / slowestUpload
+	b.setDeadline(began.Add(min(b.timeout, b.timeout+earned-b.waited, b.end.Sub(began))))
+	n, err = b.ReadCloser.Read(p)
+	b.received += n
+	b.waited += b.now().Sub(began)
+	return n, err
 }
 
 // The most bytes that may follow the last part of an upload.

@@ -8,9 +8,6 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// WriteTimeout is how long a client may accept no data before it counts as disconnected.
-const WriteTimeout = 20 * time.Second
-
 // Why an answer ends before it is complete.
 var (
 	ErrClientDisconnected = errors.New("the client has disconnected")
@@ -51,6 +48,13 @@ func (b *requestDeadline) start(c *gin.Context) {
 // restartDeadline is called when the body has arrived: the time that the client
 // takes to send it does not count.
 func restartDeadline(c *gin.Context) { c.MustGet(deadlineKey).(*requestDeadline).start(c) }
+
+// AddValue gives the request's context a value that it keeps when its deadline starts again.
+func AddValue(c *gin.Context, add func(context.Context) context.Context) {
+	b := c.MustGet(deadlineKey).(*requestDeadline)
+	b.clientContext = add(b.clientContext)
+	c.Request = c.Request.WithContext(add(c.Request.Context()))
+}
 
 // ClientContext returns a context that ends when the client disconnects.
 func ClientContext(c *gin.Context) context.Context {

@@ -44,14 +44,18 @@ func SetID(c *gin.Context) {
 // ID returns the request's id.
 func ID(c *gin.Context) string { return c.GetString(idKey) }
 
-// Body reads a JSON body with a size limit and a timeout.
-func Body(c *gin.Context, limit int64) ([]byte, error) {
+// checkJSON refuses a body that is announced as something else than JSON, or as too long.
+func checkJSON(c *gin.Context, limit int64) error {
 	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "application/json" {
-		return nil, problem.Unsupported(messages.RequestNotJSON)
+		return problem.Unsupported(messages.RequestNotJSON)
 	}
 	if c.Request.ContentLength > limit {
-		return nil, problem.TooLarge(messages.RequestTooLarge)
+		return problem.TooLarge(messages.RequestTooLarge)
 	}
+	return nil
+}
+
+func readAll(c *gin.Context, limit int64) ([]byte, error) {
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, http.MaxBytesReader(c.Writer, c.Request.Body, limit)); err != nil {
 		return nil, readError(err)
@@ -67,15 +71,6 @@ func readError(err error) error {
 		return err
 	}
 	return problem.Invalid("body", "could not be read")
-}
-
-// Parse reads a JSON body and parses it.
-func Parse[T any](c *gin.Context, limit int64, parse func([]byte) (T, error)) (in T, _ error) {
-	raw, err := Body(c, limit)
-	if err != nil {
-		return in, err
-	}
-	return parse(raw)
 }
 
 // Decode reads a small JSON body into out.

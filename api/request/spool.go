@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"os"
 
 	"github.com/gin-gonic/gin"
-
-	"github.com/palaver-chat/palaver/api/problem"
-	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // inMemory is the largest size, in bytes, of a spooled body that needs no file.
@@ -77,6 +73,14 @@ func (s *Spooled) Bytes() ([]byte, error) {
 	return all, err
 }
 
+// Reader returns a reader of all of it.
+func (s *Spooled) Reader() io.Reader {
+	if s.file == nil {
+		return bytes.NewReader(s.head)
+	}
+	return io.MultiReader(bytes.NewReader(s.head), io.NewSectionReader(s.file, 0, s.Size-int64(len(s.head))))
+}
+
 // Close removes the file.
 func (s *Spooled) Close() {
 	if s.file != nil {
@@ -88,11 +92,11 @@ func (s *Spooled) Close() {
 // SpoolBody is like Body, for long JSON. It returns ErrTooLong if the body is longer than
 // limit. Close the result.
 func SpoolBody(c *gin.Context, dir string, limit int64) (*Spooled, error) {
-	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "application/json" {
-		return nil, problem.Unsupported(messages.RequestNotJSON)
-	}
 	if c.Request.ContentLength > limit {
 		return nil, ErrTooLong
+	}
+	if err := checkJSON(c, limit); err != nil {
+		return nil, err
 	}
 	s, err := Spool(http.MaxBytesReader(c.Writer, c.Request.Body, limit), dir, limit)
 	switch {

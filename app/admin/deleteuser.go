@@ -18,10 +18,10 @@ import (
 type UserDeletion struct {
 	Store   db.Store
 	Threads *workflows.Client
-	// Accounts disconnects a connected account and revokes its access; nil: only the rows
+	// Accounts disconnects connected accounts and revokes their access; nil: only the rows
 	// are deleted.
 	Accounts interface {
-		Disconnect(ctx context.Context, owner string) (revoked bool, err error)
+		DisconnectAll(ctx context.Context, owner string) error
 	}
 }
 
@@ -92,8 +92,8 @@ func (d UserDeletion) disconnect(ctx context.Context, user string) error {
 	if d.Accounts == nil {
 		return nil
 	}
-	if _, err := d.Accounts.Disconnect(ctx, user); err != nil && !errors.Is(err, db.ErrNotFound) {
-		return fmt.Errorf("disconnect the user's account: %w", err)
+	if err := d.Accounts.DisconnectAll(ctx, user); err != nil {
+		return fmt.Errorf("disconnect the user's accounts: %w", err)
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ type Ingester struct {
 	Store db.Store
 	Model llm.Model
 	Types extract.Types
+	OCR   ingest.OCR // nil: scanned pages stay unread
 	Owner string
 	MaxMB int // of a file
 	Log   *slog.Logger
@@ -132,7 +133,7 @@ func (in Ingester) load(ctx context.Context, path string) (said string, err erro
 }
 
 func (in Ingester) activities() *ingest.Activities {
-	return &ingest.Activities{Kit: &activities.Kit{Store: in.Store, Model: in.Model, Log: in.Log}, DocumentTypes: in.Types}
+	return &ingest.Activities{Kit: &activities.Kit{Store: in.Store, Model: in.Model, Log: in.Log}, DocumentTypes: in.Types, OCR: in.OCR}
 }
 
 func readLimited(path string, maxMB int) ([]byte, error) {

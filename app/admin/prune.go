@@ -52,6 +52,9 @@ func (p Pruning) Run(ctx context.Context, confirmed bool, out io.Writer) error {
 	if err := p.Users.checkTemporal(ctx); err != nil {
 		return err
 	}
+	if err := p.Users.Store.PruneSpaces(ctx, p.now()); err != nil {
+		return err
+	}
 	removed, err := p.removeAll(ctx)
 	return errors.Join(say(out, "Removed:\n%s", removed.describe(p, "had")), err)
 }

@@ -42,8 +42,13 @@ func Repair(ctx context.Context, s *repair.Sweeper, dryRun bool, out io.Writer) 
 
 func sayFinding(out io.Writer, f repair.Finding, dryRun bool) error {
 	what := fmt.Sprintf("conversation %s, turn %s", f.ThreadID, f.TurnID)
-	if f.DocumentID != "" {
+	switch {
+	case f.DocumentID != "":
 		what = "document " + f.DocumentID
+	case f.ImportKey != "":
+		what = "import " + f.ImportKey
+	case f.ThreadID == "":
+		what = "claim"
 	}
 	would := ""
 	if dryRun && !f.Later {

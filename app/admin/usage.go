@@ -9,13 +9,24 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Usage lists on out which tables and which owners use the most space.
-func Usage(ctx context.Context, store db.Upkeep, owners int, out io.Writer) error {
+// usageStore is what Usage needs of the store.
+type usageStore interface {
+	db.Upkeep
+	IndexProgress(ctx context.Context) (done, total int, err error)
+}
+
+// Usage lists on out which tables and which owners use the most space, and how many documents
+// the rules of this release have indexed.
+func Usage(ctx context.Context, store usageStore, owners int, out io.Writer) error {
 	tables, err := store.UsageByTable(ctx)
 	if err != nil {
 		return err
 	}
 	who, err := store.UsageByOwner(ctx, owners)
+	if err != nil {
+		return err
+	}
+	indexed, documents, err := store.IndexProgress(ctx)
 	if err != nil {
 		return err
 	}
@@ -33,6 +44,7 @@ func Usage(ctx context.Context, store db.Upkeep, owners int, out io.Writer) erro
 	for _, o := range who {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\n", o.Owner, size(o.Bytes), size(o.MessageBytes), o.Threads, o.Turns, o.Documents, o.Pictures)
 	}
+	fmt.Fprintf(w, "\nsearch index\t%d of %d documents are up to date\n", indexed, documents)
 	return w.Flush()
 }
 

@@ -38,13 +38,17 @@ type grammar struct {
 	Repair      repairCmd      `cmd:"" help:"Settle turns and documents whose workflow was lost. Workers do it, too."`
 	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"List or delete the data of a user."`
 	Prune       pruneCmd       `cmd:"" help:"List or delete data older than ANONYMOUS_RETENTION, CONVERSATION_RETENTION, IMPORT_RETENTION and AUDIT_RETENTION. Workers delete it daily."`
-	Usage       usageCmd       `cmd:"" help:"List the tables and owners that use the most space."`
+	Usage       usageCmd       `cmd:"" help:"List the tables and owners that use the most space, and the progress of the search index."`
 	Feedback    feedbackCmd    `cmd:"" help:"Print the feedback on answers as JSON lines or CSV."`
 	ExportUser  exportUserCmd  `cmd:"" name:"export-user" help:"Export all data of a user into a zip archive."`
 	Token       tokenCmd       `cmd:"" help:"Manage personal keys, with which other programs act as a user."`
 	Audit       auditCmd       `cmd:"" help:"Print the audit log."`
 	MCPKeys     mcpKeysCmd     `cmd:"" name:"mcp-keys" help:"Print the key with which each MCP server verifies its tokens."`
+	MCPTools    mcpToolsCmd    `cmd:"" name:"mcp-tools" help:"Connect to each MCP server, and list its tools and what of them is not used."`
 	MoveThreads moveThreadsCmd `cmd:"" name:"move-threads" help:"Move open threads to WORKFLOW_VERSION and wait until all are moved. Run it before a rollback to an older release."`
+	Show        showCmd        `cmd:"" help:"Print the state of a thread, with its open question."`
+	Resume      resumeCmd      `cmd:"" help:"Answer the open question of a thread."`
+	Cancel      cancelCmd      `cmd:"" help:"Stop the turn of a thread."`
 	Health      healthCmd      `cmd:"" help:"Check whether this host's API or worker is running, for container health checks."`
 	Version     versionCmd     `cmd:"" help:"Print version, commit and date."`
 	EnvExample  envExampleCmd  `cmd:"" name:"env-example" help:"Print .env.example."`

@@ -21,7 +21,7 @@ func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger
 	if err != nil {
 		return err
 	}
-	in := admin.Ingester{Store: store, Model: model, Types: additions.Types(), Owner: owner, MaxMB: cfg.MaxUploadMB, Log: log}
+	in := admin.Ingester{Store: store, Model: model, Types: additions.Types(), OCR: service.FindOCR(ctx, cfg, log), Owner: owner, MaxMB: cfg.MaxUploadMB, Log: log}
 	return in.Load(ctx, i.Paths, os.Stdout)
 }
 

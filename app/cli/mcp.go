@@ -2,8 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"log/slog"
+	"os"
+	"time"
 
 	"github.com/palaver-chat/palaver/app/config"
+	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/tools/mcp"
 )
 
@@ -31,4 +35,18 @@ func (mcpKeysCmd) Run(cfg *config.Config) error {
 		}
 	}
 	return nil
+}
+
+// mcpToolsCmd connects to the MCP servers, and prints their tools and what of them is not used.
+type mcpToolsCmd struct {
+	Wait time.Duration `default:"30s" help:"How long to wait for the servers."`
+}
+
+func (c mcpToolsCmd) Run(cfg *config.Config) error {
+	servers, err := service.OpenMCP(cfg, nil, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer servers.Close()
+	return mcp.Print(os.Stdout, servers.Settle(c.Wait))
 }

@@ -8,8 +8,11 @@ import (
 
 	"github.com/palaver-chat/palaver/activities/repair"
 	"github.com/palaver-chat/palaver/app/admin"
+	"github.com/palaver-chat/palaver/app/config"
+	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/app/telemetry"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/audit"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -22,10 +25,17 @@ type repairCmd struct {
 
 const exitFound = 3
 
-func (r repairCmd) Run(ctx context.Context, log *slog.Logger, store db.Store, threads *workflows.Client) error {
+func (r repairCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger, store db.Store, threads *workflows.Client) error {
+	accounts, err := service.OpenAccounts(cfg, store, log)
+	if err != nil {
+		return err
+	}
 	sweeper := repair.NewSweeper(store, threads, log)
+	entries := audit.Open(store, log)
+	defer entries.Close()
+	sweeper.Claim = service.FinishClaims(store, threads, accounts, entries)
 	sweeper.Settled = telemetry.Settled(nil, nil, store, log) // it has no metrics
-	err := admin.Repair(ctx, sweeper, r.DryRun, os.Stdout)
+	err = admin.Repair(ctx, sweeper, r.DryRun, os.Stdout)
 	if errors.Is(err, admin.ErrNeedsRepair) {
 		return exitError{err, exitFound}
 	}

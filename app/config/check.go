@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// shortestSecret is the least number of characters of a secret.
+// shortestSecret is the least number of characters of a secret whose tag names no other.
 const shortestSecret = 16
 
 // checkTags checks each setting of a struct against its tags (Config).
@@ -50,8 +50,10 @@ func (v variable) checkText(value string) error {
 	if schemes, has := v.tag.Lookup("url"); has {
 		return address(v.env, value, strings.Split(schemes, ",")...)
 	}
-	if _, has := v.tag.Lookup("secret"); has && len(value) < shortestSecret {
-		return refuse(v.env, "too short; use at least %d characters", shortestSecret)
+	if tag, has := v.tag.Lookup("secret"); has {
+		if least := int(number(tag, shortestSecret)); len(value) < least {
+			return refuse(v.env, "too short; use at least %d characters", least)
+		}
 	}
 	return nil
 }

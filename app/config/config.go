@@ -20,16 +20,18 @@ import (
 // (a secret is long enough) and range (of a number or duration). A text without a default may
 // be empty. Model calls and downloads must end before their activities time out.
 type Config struct {
-	Host         string `env:"HOST" default:"127.0.0.1" group:"Server" help:"Address the page and the API listen on; 0.0.0.0 or :: for all interfaces."`
-	Port         int    `env:"PORT" default:"8080" range:"0..65535" group:"Server" help:"Port of the page and the API. 0: any free port."`
-	AllowedHosts string `env:"ALLOWED_HOSTS" group:"Server" help:"Host names that requests may use, in addition to localhost, loopback addresses and HOST: chat.example.com, or *.example.com for all subdomains, separated by commas; * allows every name. A process that listens on other interfaces accepts every IP address. Other requests get 421."`
-	DataDir      string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret. Use it only for Palaver: only Palaver's user can read it afterwards."`
+	Host           string `env:"HOST" default:"127.0.0.1" group:"Server" help:"Address the page and the API listen on; 0.0.0.0 or :: for all interfaces."`
+	Port           int    `env:"PORT" default:"8080" range:"0..65535" group:"Server" help:"Port of the page and the API. 0: any free port."`
+	AllowedHosts   string `env:"ALLOWED_HOSTS" group:"Server" help:"Host names that requests may use, in addition to localhost, loopback addresses and HOST: chat.example.com, or *.example.com for all subdomains, separated by commas; * allows every name. A process that listens on other interfaces accepts every IP address. Other requests get 421."`
+	AllowedOrigins string `env:"ALLOWED_ORIGINS" group:"Server, advanced" help:"Origins of other pages that may send requests with a bearer token or a personal key, such as https://app.example.com, separated by commas. Cookies do not count there. These pages may also have the chat in a frame."`
+	DataDir        string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret. Use it only for Palaver: only Palaver's user can read it afterwards."`
 
 	StreamMode string `name:"chat-stream-mode" env:"CHAT_STREAM_MODE" default:"events" allow:"events,messages" group:"Server, advanced" help:"Default of stream_mode: events (all events) or messages (finished text only)."`
 
 	Provider         string        `name:"chat-model-provider" env:"CHAT_MODEL_PROVIDER" group:"Model" help:"gemini, openai, anthropic, ollama, openai-compatible, offline or none. Default: the provider whose key is set (gemini first), openai-compatible if only LLM_BASE_URL is set, otherwise offline."`
 	ModelName        string        `name:"chat-model-name" env:"CHAT_MODEL_NAME" group:"Model" help:"Model for most answers. Each provider has a default."`
 	ModelNameStrong  string        `name:"chat-model-name-strong" env:"CHAT_MODEL_NAME_STRONG" group:"Model" help:"Model for compare and audit. Each provider has a default."`
+	Models           string        `name:"chat-models" env:"CHAT_MODELS" group:"Model" help:"Models of the provider that people can choose for a conversation, separated by commas. The default is CHAT_MODEL_NAME, which must be one of them, or the first. Without it, people cannot choose. A chosen model also compares and audits."`
 	APIKey           string        `name:"llm-api-key" env:"LLM_API_KEY" group:"Model" help:"Key for the provider chosen by CHAT_MODEL_PROVIDER or for LLM_BASE_URL."`
 	GeminiAPIKey     string        `name:"gemini-api-key" env:"GEMINI_API_KEY" group:"Model" help:"Key for Gemini."`
 	OpenAIAPIKey     string        `name:"openai-api-key" env:"OPENAI_API_KEY" group:"Model" help:"Key for OpenAI."`
@@ -40,7 +42,7 @@ type Config struct {
 	RetryBudget      time.Duration `name:"llm-retry-budget" env:"LLM_RETRY_BUDGET" default:"45s" range:"0s..24h" group:"Model, advanced" help:"Retry budget of a failed model call: no retry starts later than this after the first try."`
 	Vision           string        `name:"chat-model-vision" env:"CHAT_MODEL_VISION" allow:"on,off" group:"Model, advanced" help:"on: the models accept pictures. off: they do not. Default: models get pictures until they refuse one."`
 	HideReasoning    bool          `env:"HIDE_REASONING" group:"Model, advanced" help:"true: people and clients do not see what models think before they answer."`
-	ContextTokens    int           `name:"llm-context-tokens" env:"LLM_CONTEXT_TOKENS" default:"0" group:"Model" help:"Context window in tokens, for a prompt and its answer. Longer prompts are shortened. 0: 4096 for ollama, which is its default (set OLLAMA_CONTEXT_LENGTH's value here), and for others the limit that they report when a prompt is too long."`
+	ContextTokens    int           `name:"llm-context-tokens" env:"LLM_CONTEXT_TOKENS" default:"0" group:"Model, advanced" help:"Context window in tokens, for a prompt and its answer. Longer prompts are shortened. 0: 4096 for ollama, which is its default (set OLLAMA_CONTEXT_LENGTH's value here), and for others the limit that they report when a prompt is too long."`
 	ChatThreshold    int           `name:"chat-context-threshold" env:"CHAT_CONTEXT_THRESHOLD" default:"50" range:"0.." group:"Model, advanced" help:"The model gets all items of a discovery board that has at most this many. For a larger board it gets a summary and the items that the message names."`
 	ChatTemperature  float64       `name:"llm-temp-chat" env:"LLM_TEMP_CHAT" default:"0.4" range:"0..2" group:"Model, advanced" help:"Temperature of answers about discovery boards, 0 to 2."`
 	ChatMaxTokens    int           `name:"llm-chat-max-tokens" env:"LLM_CHAT_MAX_TOKENS" default:"4096" range:"64.." group:"Model, advanced" help:"Maximum tokens of one answer about a discovery board."`
@@ -60,17 +62,18 @@ type Config struct {
 	WorkflowVersion   string `env:"WORKFLOW_VERSION" group:"Temporal and NATS, advanced" help:"Version of the workflow's rules that threads follow from their next run on; without it the one that this release and the one before it both know. See docs/upgrades.md."`
 
 	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Temporal and NATS" help:"At least 32 characters. Encrypts payloads in Temporal's history, and tokens of connected accounts unless TOKEN_ENCRYPTION_KEY is set. All processes need the same value. Of several keys, separated by commas, the first encrypts and all decrypt. If the first is the word plain, nothing is encrypted. See docs/deploy.md."`
-	CodecToken           string `name:"codec-token" env:"CODEC_TOKEN" secret:"yes" group:"Temporal and NATS, advanced" help:"At least 16 characters. Bearer token or password with which clients may decrypt payloads at /codec. Without it, only programs on the same host may, and not through a proxy."`
+	CodecToken           string `name:"codec-token" env:"CODEC_TOKEN" secret:"yes" group:"Temporal and NATS, advanced" help:"At least 16 characters. Bearer token or password with which clients may decrypt payloads at /codec. Without it, only programs on the same host may, and nobody if HOST is no loopback address or TRUSTED_PROXIES or ALLOWED_HOSTS is set."`
 	TemporalUIOrigin     string `name:"temporal-ui-origin" env:"TEMPORAL_UI_ORIGIN" group:"Temporal and NATS, advanced" help:"Origins of Temporal Web UIs that may send requests to /codec, such as https://temporal.example.com, separated by commas. Not needed in the one-process program."`
 
 	NATSURL   string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server for serve, api and worker. Without it, text arrives in larger steps. The one-process program needs no server."`
-	NATSToken string `name:"nats-token" env:"NATS_TOKEN" secret:"yes" group:"Temporal and NATS" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. NATS_PORT requires it."`
+	NATSToken string `name:"nats-token" env:"NATS_TOKEN" secret:"yes" group:"Temporal and NATS, advanced" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. NATS_PORT requires it."`
 
 	NATSCredentials string `name:"nats-credentials" env:"NATS_CREDENTIALS" group:"Temporal and NATS, advanced" help:"Credentials for the server of NATS_URL: the path of a .creds file, or its content."`
 
 	FollowUps string `name:"follow-ups" env:"FOLLOW_UPS" default:"on" allow:"on,off" group:"Server, advanced" help:"on or off: whether the page suggests follow-up questions. They come from headings of the cited documents, without a model call."`
 
 	SharedLinks string `name:"shared-links" env:"SHARED_LINKS" default:"on" allow:"on,off" group:"Server" help:"on or off: whether people can create public links to copies of conversations. off also disables existing links."`
+	Attachments string `name:"attachments" env:"ATTACHMENTS" default:"chat" allow:"chat,library" group:"Server" help:"chat or library: where a file or a long text that somebody attaches to a message is kept. Those of a chat are found by its answers only, and are deleted with it; people can put each into their library."`
 	Titles      string `name:"titles" env:"TITLES" default:"on" allow:"on,off" group:"Server" help:"on or off: whether a model writes the title of a conversation, in one small call after its first answer. With off, or without a model, the title comes from the question and the document."`
 
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Tavily key for web search. Without it, web search is not available."`
@@ -87,15 +90,19 @@ type Config struct {
 	TokenEncryptionKey string `name:"token-encryption-key" env:"TOKEN_ENCRYPTION_KEY" group:"Imports, advanced" help:"At least 32 characters. Encrypts the tokens of connected accounts. To rotate it, put the new key first and the old one after a comma. Default: PAYLOAD_ENCRYPTION_KEY, otherwise a key derived from COOKIE_SECRET."`
 
 	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" group:"MCP" help:"JSON list of MCP servers whose tools agents may use: {name, transport (http, stdio or rpc), url or command, headers, allow, approve (never, ask or edit)}; see docs/mcp.md."`
-	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" secret:"yes" group:"MCP" help:"At least 16 characters. Signs the short-lived tokens (HS256) that identify the user to MCP servers."`
+	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" secret:"yes" group:"MCP, advanced" help:"At least 16 characters. Signs the short-lived tokens (HS256) that identify the user to MCP servers."`
 	AllowPrivate string `name:"allow-private-addresses" env:"ALLOW_PRIVATE_ADDRESSES" group:"MCP" help:"Private networks that imports and MCP connections may reach, such as 127.0.0.0/8,10.1.0.0/16. Default: public addresses only."`
 
 	TurnDeadline      time.Duration `env:"TURN_DEADLINE" default:"10m" range:"1s..24h" group:"Limits, advanced" help:"Timeout of a turn, without the time that it waits for people."`
 	ApprovalTimeout   time.Duration `env:"APPROVAL_TIMEOUT" default:"0s" range:"0s..8760h" group:"Limits, advanced" help:"Timeout of tool approvals. After it, the calls are not made. 0s: no limit."`
 	TurnMaxSteps      int           `name:"turn-max-steps" env:"TURN_MAX_STEPS" default:"20" range:"1..1000" group:"Limits, advanced" help:"Maximum model calls of one turn."`
-	TurnMaxTokens     int           `name:"turn-max-tokens" env:"TURN_MAX_TOKENS" default:"200000" range:"1.." group:"Limits, advanced" help:"Token budget of a turn, input and output. After it, the turn makes no further model call."`
+	TurnMaxTokens     int           `name:"turn-max-tokens" env:"TURN_MAX_TOKENS" default:"200000" range:"1.." group:"Limits, advanced" help:"Token budget of a turn, input and output."`
+	TurnMaxCostUSD    float64       `name:"turn-max-cost-usd" env:"TURN_MAX_COST_USD" default:"0" range:"0..1000000" group:"Limits, advanced" help:"Cost budget of a turn in US dollars, by known prices. After it, or after one of the two limits above, the model answers once more, with what it has found. 0: no limit."`
+	Effort            string        `env:"EFFORT" default:"quick" allow:"quick,normal,thorough" group:"Limits" help:"How much work an answer may take if the message does not say: quick: one search; normal: a few steps if needed; thorough: a plan, then steps up to the limits."`
 	ThreadIdleTimeout time.Duration `env:"THREAD_IDLE_TIMEOUT" default:"30m" range:"1s..720h" group:"Limits, advanced" help:"The workflow of an idle thread completes after this time. The next message starts it again."`
 	MaxUploadMB       int           `name:"max-upload-mb" env:"MAX_UPLOAD_MB" default:"50" range:"1..500" group:"Limits" help:"Largest document, in megabytes."`
+	OCR               string        `name:"ocr" env:"OCR" default:"auto" allow:"auto,off" group:"Limits" help:"auto: workers read scanned pages and pictures with tesseract, if it is on their PATH. off: the pages stay unread, and documents say so."`
+	OCRLanguages      string        `name:"ocr-languages" env:"OCR_LANGUAGES" group:"Limits, advanced" help:"Tesseract's languages for scanned pages, such as deu+eng. Each one takes time. Default: the installed ones, at most four."`
 	IngestMemoryMB    int           `name:"ingest-memory-mb" env:"INGEST_MEMORY_MB" default:"512" group:"Limits, advanced" help:"Memory in megabytes that a process may use to receive and process documents. Further documents wait. 0: no limit."`
 
 	ChatRateLimit         string        `env:"CHAT_RATE_LIMIT" default:"10/minute" group:"Callers" help:"Rate limit of turns for anonymous callers of one address: N/second, N/minute, N/hour or off. Retries, answers and stops do not count. IPv6 addresses count by their /64. Shared by all API processes."`
@@ -120,20 +127,29 @@ type Config struct {
 	XFF                   string        `name:"xff" env:"XFF" default:"rightmost-untrusted" allow:"rightmost-untrusted,leftmost" group:"Callers, advanced" help:"Which address of X-Forwarded-For is the client: rightmost-untrusted (proxies append to it) or leftmost (the proxy must overwrite the client's header)."`
 
 	AuthMode          string `env:"AUTH_MODE" default:"anonymous" allow:"anonymous,required" group:"Identity" help:"anonymous: callers without a token get a signed cookie; required: they get 401."`
-	SupabaseJWTSecret string `name:"supabase-jwt-secret" env:"SUPABASE_JWT_SECRET" secret:"yes" group:"Identity" help:"HS256 secret of bearer tokens."`
+	OIDCIssuer        string `name:"oidc-issuer" env:"OIDC_ISSUER" group:"Identity" help:"Issuer URL of an OpenID Connect provider, such as https://login.example.com/realms/main. Its tokens are accepted, and with OIDC_CLIENT_ID the page offers to sign in there. See docs/identity.md."`
+	OIDCClientID      string `name:"oidc-client-id" env:"OIDC_CLIENT_ID" group:"Identity" help:"The page's client at OIDC_ISSUER: a public one (without a secret), with PKCE and the page's address as its redirect URI."`
+	OIDCAudience      string `name:"oidc-audience" env:"OIDC_AUDIENCE" group:"Identity, advanced" help:"Accepted audiences (aud) of the tokens of OIDC_ISSUER, separated by commas. With it, the page sends access tokens for the first one. Default: OIDC_CLIENT_ID, and the page sends id tokens."`
+	OIDCScopes        string `name:"oidc-scopes" env:"OIDC_SCOPES" default:"openid profile email" group:"Identity, advanced" help:"Scopes that the page requests, separated by blanks. Some providers renew a session only with offline_access."`
+	OIDCNameClaim     string `name:"oidc-name-claim" env:"OIDC_NAME_CLAIM" default:"name" group:"Identity, advanced" help:"Claim with a person's name. A path such as profile.name names a member of a claim."`
+	OIDCEmailClaim    string `name:"oidc-email-claim" env:"OIDC_EMAIL_CLAIM" default:"email" group:"Identity, advanced" help:"Claim with a person's email address, in the same form."`
+	OIDCGroupsClaim   string `name:"oidc-groups-claim" env:"OIDC_GROUPS_CLAIM" default:"groups" group:"Identity, advanced" help:"Claim with a person's groups, in the same form: a text or a list."`
+	AdminGroups       string `env:"ADMIN_GROUPS" group:"Identity, advanced" help:"Groups of OIDC_ISSUER (values of OIDC_GROUPS_CLAIM), separated by commas, whose people are administrators: the page shows them the people, usage, audit log and health of the installation."`
+	OIDCIssuers       string `name:"oidc-issuers" env:"OIDC_ISSUERS" group:"Identity, advanced" help:"Further OpenID Connect providers whose tokens are accepted, as a JSON list of {issuer, audiences, name_claim, email_claim, groups_claim}. The page offers no sign-in there."`
+	SupabaseJWTSecret string `name:"supabase-jwt-secret" env:"SUPABASE_JWT_SECRET" secret:"yes" group:"Identity, advanced" help:"HS256 secret of bearer tokens."`
 	SupabaseJWKSURL   string `name:"supabase-jwks-url" env:"SUPABASE_JWKS_URL" url:"http,https" group:"Identity, advanced" help:"URL of the public keys of bearer tokens, https://PROJECT.supabase.co/auth/v1/.well-known/jwks.json. Can be set in addition to the secret."`
 	SupabaseIssuer    string `name:"supabase-issuer" env:"SUPABASE_ISSUER" group:"Identity, advanced" help:"Required issuer (iss) of bearer tokens, https://PROJECT.supabase.co/auth/v1. Without it, the issuer is not checked."`
 	SupabaseURL       string `name:"supabase-url" env:"SUPABASE_URL" group:"Identity" help:"https://PROJECT.supabase.co. With SUPABASE_ANON_KEY, the page offers to sign in. Without SUPABASE_JWT_SECRET and SUPABASE_JWKS_URL, the public keys are read from there."`
 	SupabaseAnonKey   string `name:"supabase-anon-key" env:"SUPABASE_ANON_KEY" group:"Identity" help:"The project's publishable (anon) key. Everybody who opens the page can read it."`
 	SupabaseSignIn    string `name:"supabase-sign-in" env:"SUPABASE_SIGN_IN" default:"link,password" group:"Identity" help:"How people sign in, separated by commas: link (by email), password, and the OAuth providers that the project has, such as google or github."`
-	CookieSecret      string `env:"COOKIE_SECRET" secret:"yes" group:"Identity" help:"At least 16 characters. Signs the cookies of anonymous callers. Default: a generated secret in the data folder."`
+	CookieSecret      string `env:"COOKIE_SECRET" secret:"32" group:"Identity" help:"At least 32 characters. Signs the cookies of anonymous callers. Default: a generated secret in the data folder."`
 	ProxySharedSecret string `env:"PROXY_SHARED_SECRET" secret:"yes" group:"Identity, advanced" help:"At least 16 characters. A proxy that sends it as X-Proxy-Secret identifies the caller by the header userid."`
 
 	MetricsToken string `name:"metrics-token" env:"METRICS_TOKEN" secret:"yes" group:"Operations" help:"At least 16 characters. Bearer token for /metrics and the details of /readyz. Without it, only programs on the same host can read them, and not through a proxy."`
 
 	WorkerMetricsPort int `env:"WORKER_METRICS_PORT" default:"0" range:"0..65535" group:"Operations, advanced" help:"Port for /metrics, /healthz and /readyz of a process that is only a worker. 0: none. API processes serve them on PORT."`
 
-	SettingsDir string `env:"SETTINGS_DIR" group:"Operations" help:"Folder with one file for each setting, for secrets: the file OPENAI_API_KEY contains the value of that setting. A setting can also be read from the file whose path is in the variable with the suffix _FILE."`
+	SettingsDir string `env:"SETTINGS_DIR" group:"Operations" help:"Folders, separated like those of PATH, with one file for each setting, for secrets: the file OPENAI_API_KEY contains the value of that setting. A setting can also be read from the file whose path is in the variable with the suffix _FILE."`
 
 	DrainDelay time.Duration `env:"DRAIN_DELAY" default:"0s" range:"0s..10m" group:"Operations, advanced" help:"After SIGTERM, /readyz of an API process fails immediately, and the process serves for this long, so that load balancers notice. Use more than their check interval. 0s: it stops immediately."`
 
@@ -215,6 +231,9 @@ func (c *Config) checkServer() error {
 	if _, err := guard.NewHosts(c.Host, c.AllowedHosts); err != nil {
 		return refuse("ALLOWED_HOSTS", "%v", err)
 	}
+	if _, err := guard.ParseOrigins(c.AllowedOrigins); err != nil {
+		return refuse("ALLOWED_ORIGINS", "%v", err)
+	}
 	if c.DataDir == "" {
 		return refuse("PALAVER_DATA_DIR", "a folder is needed")
 	}
@@ -272,8 +291,11 @@ func (c *Config) checkRetentions() error {
 }
 
 func (c *Config) checkIdentity() error {
-	if c.AuthMode == "required" && c.SupabaseJWTSecret+c.JWKSURL()+c.ProxySharedSecret == "" {
-		return refuse("AUTH_MODE", "required needs SUPABASE_JWT_SECRET, SUPABASE_JWKS_URL, SUPABASE_URL or PROXY_SHARED_SECRET; without one of them every caller would be refused")
+	if c.AuthMode == "required" && c.SupabaseJWTSecret+c.JWKSURL()+c.ProxySharedSecret+c.OIDCIssuer+c.OIDCIssuers == "" {
+		return refuse("AUTH_MODE", "required needs OIDC_ISSUER, SUPABASE_JWT_SECRET, SUPABASE_JWKS_URL, SUPABASE_URL or PROXY_SHARED_SECRET; without one of them every caller would be refused")
+	}
+	if err := c.checkOIDC(); err != nil {
+		return err
 	}
 	return c.checkSignIn()
 }

@@ -53,16 +53,16 @@ func parseHere(t *testing.T, env map[string]string, args ...string) (*grammar, e
 
 func TestSecretIsReadFromAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "secret")
-	require.NoError(t, os.WriteFile(path, []byte("0123456789abcdef\n"), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte("0123456789abcdef0123456789abcdef\n"), 0o600))
 	c, err := parse(t, map[string]string{"COOKIE_SECRET_FILE": path})
 	t.Cleanup(func() { _ = os.Unsetenv("COOKIE_SECRET") })
 	require.NoError(t, err)
-	require.Equal(t, "0123456789abcdef", c.CookieSecret)
-	_, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path, "COOKIE_SECRET": "another secret of 16"})
+	require.Equal(t, "0123456789abcdef0123456789abcdef", c.CookieSecret)
+	_, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path, "COOKIE_SECRET": "another secret of 32 characters, or more"})
 	require.ErrorContains(t, err, "COOKIE_SECRET_FILE: COOKIE_SECRET is set, too")
 	c, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path, "COOKIE_SECRET": ""}) // docker-compose.yml passes an unset variable as an empty one
 	require.NoError(t, err)
-	require.Equal(t, "0123456789abcdef", c.CookieSecret)
+	require.Equal(t, "0123456789abcdef0123456789abcdef", c.CookieSecret)
 	require.NoError(t, os.Unsetenv("COOKIE_SECRET"))
 	_, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path + "s"})
 	require.ErrorContains(t, err, "COOKIE_SECRET_FILE: cannot read")
@@ -70,13 +70,20 @@ func TestSecretIsReadFromAFile(t *testing.T) {
 
 func TestSettingsMayBeFilesOfAFolder(t *testing.T) {
 	dir := t.TempDir()
-	for name, value := range map[string]string{"COOKIE_SECRET": "0123456789abcdef\n", "METRICS_TOKEN": "\n", "README": "no setting"} {
+	for name, value := range map[string]string{"COOKIE_SECRET": "0123456789abcdef0123456789abcdef\n", "METRICS_TOKEN": "\n", "README": "no setting"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(value), 0o600))
 	}
 	c := must.Have(parse(t, map[string]string{"SETTINGS_DIR": dir, "COOKIE_SECRET": ""}))(t)
-	require.Equal(t, "0123456789abcdef", c.CookieSecret)
+	require.Equal(t, "0123456789abcdef0123456789abcdef", c.CookieSecret)
 	require.Empty(t, c.MetricsToken, "its file is empty")
-	_, err := parse(t, map[string]string{"SETTINGS_DIR": dir, "COOKIE_SECRET": "another secret of 16"})
+	own := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(own, "CODEC_TOKEN"), []byte("0123456789abcdef0123456789abcdef"), 0o600))
+	require.NoError(t, os.Unsetenv("COOKIE_SECRET"))
+	c = must.Have(parse(t, map[string]string{"SETTINGS_DIR": dir + string(filepath.ListSeparator) + own, "COOKIE_SECRET": ""}))(t)
+	require.Equal(t, "0123456789abcdef0123456789abcdef", c.CookieSecret)
+	require.Equal(t, "0123456789abcdef0123456789abcdef", c.CodecToken)
+	require.NoError(t, os.Unsetenv("CODEC_TOKEN"))
+	_, err := parse(t, map[string]string{"SETTINGS_DIR": dir, "COOKIE_SECRET": "another secret of 32 characters, or more"})
 	require.ErrorContains(t, err, "SETTINGS_DIR: COOKIE_SECRET is set, too")
 	require.NoError(t, os.Unsetenv("COOKIE_SECRET"))
 	_, err = parse(t, map[string]string{"SETTINGS_DIR": filepath.Join(dir, "missing")})
@@ -95,6 +102,9 @@ func TestTokensAreEncryptedWithPayloadKeysUnlessTokenKeysAreSet(t *testing.T) {
 	cfg.TokenEncryptionKey = two
 	secrets = must.Have(cfg.TokenSecrets())(t)
 	require.Equal(t, [][]byte{[]byte(two), []byte(one), []byte("cookie")}, secrets)
+	worker := config.Config{DataDir: t.TempDir(), TokenEncryptionKey: two}
+	require.Equal(t, [][]byte{[]byte(two)}, must.Have(worker.TokenSecrets())(t), "a worker without COOKIE_SECRET")
+	require.NoFileExists(t, filepath.Join(worker.DataDir, "cookie_secret"))
 }
 
 func TestDefaults(t *testing.T) {
@@ -169,6 +179,11 @@ func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 		{"a compatible endpoint without address", map[string]string{"CHAT_MODEL_PROVIDER": "openai-compatible", "CHAT_MODEL_NAME": "m"}, []string{"LLM_BASE_URL:"}},
 		{"an endpoint without a model", map[string]string{"LLM_BASE_URL": "http://localhost:1/v1"}, []string{"CHAT_MODEL_NAME:"}},
 		{"a base URL that is not a URL", map[string]string{"LLM_BASE_URL": "localhost:11434"}, []string{"LLM_BASE_URL:", "http://"}},
+		{"a choice of models without one", map[string]string{"CHAT_MODELS": "a,b"}, []string{"CHAT_MODELS:", "offline"}},
+		{"a choice without the default", map[string]string{"OPENAI_API_KEY": "o", "CHAT_MODEL_NAME": "c", "CHAT_MODELS": "a, b"}, []string{"CHAT_MODELS:", "CHAT_MODEL_NAME"}},
+		{"a model twice", map[string]string{"OPENAI_API_KEY": "o", "CHAT_MODELS": "a,b,a"}, []string{"CHAT_MODELS:", "twice"}},
+		{"a model with a space", map[string]string{"OPENAI_API_KEY": "o", "CHAT_MODELS": "a b"}, []string{"CHAT_MODELS:", `"a b"`}},
+		{"too many models", map[string]string{"OPENAI_API_KEY": "o", "CHAT_MODELS": "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21"}, []string{"CHAT_MODELS:", "at most 20"}},
 		{"embeddings without a provider for them", map[string]string{"EMBEDDING_MODEL_NAME": "e"}, []string{"EMBEDDING_MODEL_NAME:", "offline"}},
 		{"a duration without unit", map[string]string{"LLM_TIMEOUT": "20"}, []string{"LLM_TIMEOUT"}},
 		{"a duration of zero", map[string]string{"LLM_FIRST_BYTE_TIMEOUT": "0s"}, []string{"LLM_FIRST_BYTE_TIMEOUT:", "from 100ms"}},
@@ -191,6 +206,17 @@ func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 		{"a sign-in without a key", map[string]string{"SUPABASE_URL": "https://p.example"}, []string{"SUPABASE_ANON_KEY:", "missing"}},
 		{"a sign-in without an address", map[string]string{"SUPABASE_ANON_KEY": "geheim"}, []string{"SUPABASE_URL:", "missing"}},
 		{"an import that may take too long", map[string]string{"IMPORT_TIMEOUT": "11m"}, []string{"IMPORT_TIMEOUT:", "1s to 10m"}},
+		{"an origin with a path", map[string]string{"ALLOWED_ORIGINS": "https://app.example.com/"}, []string{"ALLOWED_ORIGINS:", "no path"}},
+		{"every origin", map[string]string{"ALLOWED_ORIGINS": "*"}, []string{"ALLOWED_ORIGINS:", "no *"}},
+		{"an issuer without TLS", map[string]string{"OIDC_ISSUER": "http://login.example.com", "OIDC_CLIENT_ID": "p"}, []string{"OIDC_ISSUER:", "https://"}},
+		{"an issuer with a query", map[string]string{"OIDC_ISSUER": "https://login.example.com/?a", "OIDC_CLIENT_ID": "p"}, []string{"OIDC_ISSUER:"}},
+		{"an issuer without an audience", map[string]string{"OIDC_ISSUER": "https://login.example.com"}, []string{"OIDC_AUDIENCE:", "OIDC_CLIENT_ID"}},
+		{"a client without an issuer", map[string]string{"OIDC_CLIENT_ID": "p"}, []string{"OIDC_ISSUER:", "missing"}},
+		{"scopes without openid", map[string]string{"OIDC_SCOPES": "profile"}, []string{"OIDC_SCOPES:", "openid"}},
+		{"issuers that are no list", map[string]string{"OIDC_ISSUERS": "https://login.example.com"}, []string{"OIDC_ISSUERS:", "JSON"}},
+		{"an issuer with an unknown field", map[string]string{"OIDC_ISSUERS": `[{"issuer":"https://a.example","audience":"p"}]`}, []string{"OIDC_ISSUERS:", "JSON"}},
+		{"a further issuer without an audience", map[string]string{"OIDC_ISSUERS": `[{"issuer":"https://a.example"}]`}, []string{"OIDC_ISSUERS:", "audiences"}},
+		{"an issuer twice", map[string]string{"OIDC_ISSUER": "https://a.example", "OIDC_CLIENT_ID": "p", "OIDC_ISSUERS": `[{"issuer":"https://a.example","audiences":["q"]}]`}, []string{"OIDC_ISSUERS:", "twice"}},
 		{"a sign-in without TLS", map[string]string{"SUPABASE_URL": "http://geheim.example", "SUPABASE_ANON_KEY": "k"}, []string{"SUPABASE_URL:", "https://"}},
 		{"a sign-in at an address without a scheme", map[string]string{"SUPABASE_URL": "geheim.example", "SUPABASE_ANON_KEY": "k"}, []string{"SUPABASE_URL:", "https://"}},
 		{"a sign-in address that would add to the content security policy", map[string]string{"SUPABASE_URL": "https://a.example;script-src", "SUPABASE_ANON_KEY": "k"}, []string{"SUPABASE_URL:"}},
@@ -198,7 +224,7 @@ func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 		{"a way to sign in twice", map[string]string{"SUPABASE_URL": "https://p.example", "SUPABASE_ANON_KEY": "k", "SUPABASE_SIGN_IN": "link,link"}, []string{"SUPABASE_SIGN_IN:", "once"}},
 		{"keys at an address without a scheme", map[string]string{"SUPABASE_JWKS_URL": "geheim.example/jwks"}, []string{"SUPABASE_JWKS_URL:", "https://"}},
 		{"a guessable proxy", map[string]string{"PROXY_SHARED_SECRET": "geheim"}, []string{"PROXY_SHARED_SECRET:", "16 characters"}},
-		{"a guessable secret", map[string]string{"COOKIE_SECRET": "geheim"}, []string{"COOKIE_SECRET:", "16 characters"}},
+		{"a guessable secret", map[string]string{"COOKIE_SECRET": "0123456789abcdef"}, []string{"COOKIE_SECRET:", "32 characters"}},
 		{"guessable metrics", map[string]string{"METRICS_TOKEN": "geheim"}, []string{"METRICS_TOKEN:", "16 characters"}},
 		{"a NATS URL with another scheme", map[string]string{"NATS_URL": "http://u:geheim@h"}, []string{"NATS_URL:", "nats://"}},
 		{"a missing file of NATS credentials", map[string]string{"NATS_CREDENTIALS": "/geheim/user.creds"}, []string{"NATS_CREDENTIALS:", ".creds"}},
@@ -260,6 +286,7 @@ func TestModelChoice(t *testing.T) {
 		{"a proxy for a provider", map[string]string{"LLM_BASE_URL": "http://h/v1", "CHAT_MODEL_PROVIDER": "gemini"}, config.Choice{Provider: "gemini"}},
 		{"ollama", map[string]string{"CHAT_MODEL_PROVIDER": "ollama"}, config.Choice{Provider: "ollama"}},
 		{"offline in spite of a key", map[string]string{"CHAT_MODEL_PROVIDER": "offline", "OPENAI_API_KEY": "o"}, config.Choice{Provider: "offline"}},
+		{"an endpoint with a choice of models", map[string]string{"LLM_BASE_URL": "http://h/v1", "CHAT_MODELS": "m,n"}, config.Choice{Provider: "openai-compatible"}},
 		{"none", map[string]string{"CHAT_MODEL_PROVIDER": "none"}, config.Choice{Provider: "none"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -399,4 +426,38 @@ func TestSettingsForTestsAreNotListed(t *testing.T) {
 	assert.NotContains(t, help.String(), "clock-offset")
 	assert.NotContains(t, help.String(), "continue-after")
 	assert.NotContains(t, config.EnvExample(), "CLOCK_OFFSET")
+}
+
+// A proxy on the same host may forward requests without a header that says so.
+func TestServerIsExposedUnlessItIsLocal(t *testing.T) {
+	for name, c := range map[string]struct {
+		config.Config
+		exposed bool
+	}{
+		"loopback":      {config.Config{Host: "127.0.0.1"}, false},
+		"loopback IPv6": {config.Config{Host: "::1"}, false},
+		"localhost":     {config.Config{Host: "localhost"}, false},
+		"all":           {config.Config{Host: "0.0.0.0"}, true},
+		"a name":        {config.Config{Host: "chat.example.com"}, true},
+		"a proxy":       {config.Config{Host: "127.0.0.1", TrustedProxies: "127.0.0.1"}, true},
+		"a public name": {config.Config{Host: "127.0.0.1", AllowedHosts: "chat.example.com"}, true},
+	} {
+		require.Equal(t, c.exposed, c.Exposed(), name)
+	}
+}
+
+func TestIssuersOfTokens(t *testing.T) {
+	c := must.Have(parse(t, map[string]string{"AUTH_MODE": "required", "OIDC_ISSUER": "https://a.example/realms/main", "OIDC_CLIENT_ID": "page", "OIDC_GROUPS_CLAIM": "roles",
+		"OIDC_ISSUERS": `[{"issuer":"https://b.example/","audiences":["p","q"],"name_claim":"nickname"}]`}))(t)
+	require.NoError(t, c.Config.Validate())
+	require.Equal(t, []config.Issuer{
+		{URL: "https://a.example/realms/main", Audiences: []string{"page"}, NameClaim: "name", EmailClaim: "email", GroupsClaim: "roles"},
+		{URL: "https://b.example/", Audiences: []string{"p", "q"}, NameClaim: "nickname", EmailClaim: "email", GroupsClaim: "roles"},
+	}, c.Issuers())
+	require.Equal(t, config.OIDCSignIn{Issuer: "https://a.example/realms/main", ClientID: "page", Scopes: "openid profile email", NameClaim: "name", EmailClaim: "email"}, c.OIDCSignIn())
+	c = must.Have(parse(t, map[string]string{"OIDC_ISSUER": "https://a.example", "OIDC_CLIENT_ID": "page", "OIDC_AUDIENCE": "api, other", "OIDC_SCOPES": " openid  offline_access "}))(t)
+	require.NoError(t, c.Config.Validate())
+	require.Equal(t, "api", c.OIDCSignIn().Audience)
+	require.Equal(t, "openid offline_access", c.OIDCSignIn().Scopes)
+	require.Equal(t, []string{"api", "other"}, c.Issuers()[0].Audiences)
 }

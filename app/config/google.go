@@ -20,17 +20,16 @@ func (c *Config) tokenKeys() []string { return payload.Split(c.TokenEncryptionKe
 
 // TokenSecrets returns the secrets of the keys that encrypt tokens of connected accounts, the
 // current one first: those of TOKEN_ENCRYPTION_KEY, of PAYLOAD_ENCRYPTION_KEY, then
-// COOKIE_SECRET.
-func (c *Config) TokenSecrets() ([][]byte, error) {
-	cookie, err := c.CookieKey()
-	if err != nil {
-		return nil, err
-	}
-	var secrets [][]byte
+// COOKIE_SECRET. A worker with one of the others needs no COOKIE_SECRET.
+func (c *Config) TokenSecrets() (secrets [][]byte, err error) {
 	for _, key := range append(c.tokenKeys(), payload.Split(c.PayloadEncryptionKey)...) {
 		if key != payload.Plain {
 			secrets = append(secrets, []byte(key))
 		}
 	}
-	return append(secrets, cookie), nil
+	if len(secrets) > 0 && !c.hasCookieSecret() {
+		return secrets, nil
+	}
+	cookie, err := c.CookieKey()
+	return append(secrets, cookie), err
 }

@@ -53,6 +53,20 @@ func (c *Config) Hosts() *guard.Hosts {
 	return hosts
 }
 
+// Origins returns ALLOWED_ORIGINS; call it after Validate.
+func (c *Config) Origins() guard.Origins {
+	origins, _ := guard.ParseOrigins(c.AllowedOrigins)
+	return origins
+}
+
+// Exposed reports whether clients of other hosts may reach the API, directly or by a proxy
+// on this host.
+func (c *Config) Exposed() bool {
+	address, err := netip.ParseAddr(c.Host)
+	loopback := c.Host == "localhost" || err == nil && address.IsLoopback()
+	return !loopback || c.TrustedProxies != "" || c.AllowedHosts != ""
+}
+
 func (c *Config) checkCallers() error {
 	for name, value := range map[string]string{"CHAT_RATE_LIMIT": c.ChatRateLimit, "USER_RATE_LIMIT": c.UserRateLimit, "MAX_NEW_THREADS_PER_ADDRESS": c.MaxNewThreads,
 		"CHANGE_RATE_LIMIT": c.ChangeRateLimit} {

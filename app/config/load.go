@@ -41,28 +41,27 @@ func Parse(cli any, args []string, options ...kong.Option) (*kong.Context, error
 }
 
 // readFiles sets variables from files, in which container platforms pass secrets: NAME_FILE
-// is the path of a file with the value of NAME, and SETTINGS_DIR a folder whose files are
+// is the path of a file with the value of NAME, and SETTINGS_DIR has folders whose files are
 // named like their variables. An empty file sets nothing.
 func readFiles(cli any) error {
-	folder := os.Getenv("SETTINGS_DIR")
-	if folder != "" {
+	folders := filepath.SplitList(os.Getenv("SETTINGS_DIR"))
+	for _, folder := range folders {
 		if _, err := os.ReadDir(folder); err != nil {
 			return refuse("SETTINGS_DIR", "cannot list the folder: %v", err)
 		}
 	}
 	for _, v := range variables(cli) {
 		by, path := v.env+"_FILE", os.Getenv(v.env+"_FILE")
-		optional := path == "" && folder != ""
-		switch {
-		case optional:
-			by, path = "SETTINGS_DIR", filepath.Join(folder, v.env)
-		case path == "":
+		for i := 0; path == "" && i < len(folders); i++ {
+			file := filepath.Join(folders[i], v.env)
+			if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+				by, path = "SETTINGS_DIR", file
+			}
+		}
+		if path == "" {
 			continue
 		}
 		raw, err := os.ReadFile(path)
-		if optional && errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
 		var failed *fs.PathError
 		if errors.As(err, &failed) {
 			return refuse(by, "cannot read %s: %v", path, failed.Err)

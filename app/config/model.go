@@ -2,6 +2,9 @@ package config
 
 import (
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -74,6 +77,45 @@ func (c *Config) byKey() string {
 // earlier messages.
 const minContextTokens = 2048
 
+// Limits of CHAT_MODELS.
+const (
+	maxChoices   = 20
+	maxModelName = 100 // characters
+)
+
+// ModelChoices returns the models of CHAT_MODELS.
+func (c *Config) ModelChoices() (names []string) {
+	for name := range strings.SplitSeq(c.Models, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (c *Config) checkChoices(provider string) error {
+	names := c.ModelChoices()
+	switch {
+	case len(names) == 0:
+		return nil
+	case provider == Offline || provider == None:
+		return refuse("CHAT_MODELS", "the provider %s has no models; leave it out or choose another provider", provider)
+	case len(names) > maxChoices:
+		return refuse("CHAT_MODELS", "has %d models; use at most %d", len(names), maxChoices)
+	case c.ModelName != "" && !slices.Contains(names, c.ModelName):
+		return refuse("CHAT_MODELS", "does not have CHAT_MODEL_NAME, %s, which is the default", c.ModelName)
+	}
+	for i, name := range names {
+		if utf8.RuneCountInString(name) > maxModelName || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
+			return refuse("CHAT_MODELS", "%q is not the name of a model; use at most %d characters without spaces", name, maxModelName)
+		}
+		if slices.Contains(names[:i], name) {
+			return refuse("CHAT_MODELS", "has %s twice", name)
+		}
+	}
+	return nil
+}
+
 // PriceTable returns the embedded table, extended by LLM_PRICES.
 func (c *Config) PriceTable() (*llm.PriceTable, error) {
 	prices := llm.DefaultPrices()
@@ -112,9 +154,12 @@ func (c *Config) checkModel() error {
 		if c.BaseURL == "" {
 			return refuse("LLM_BASE_URL", "needed with CHAT_MODEL_PROVIDER=%s", OpenAICompatible)
 		}
-		if c.ModelName == "" {
+		if c.ModelName == "" && len(c.ModelChoices()) == 0 {
 			return refuse("CHAT_MODEL_NAME", "needed with LLM_BASE_URL; the name of a model that the endpoint serves")
 		}
+	}
+	if err := c.checkChoices(choice.Provider); err != nil {
+		return err
 	}
 	if c.EmbeddingModel != "" && c.EmbeddingModel != "off" && slices.Contains([]string{Offline, None, Anthropic}, choice.Provider) {
 		return refuse("EMBEDDING_MODEL_NAME", "the provider %s has no embeddings; leave it out or choose another provider", choice.Provider)

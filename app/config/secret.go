@@ -55,3 +55,9 @@ func makeSecret(path string) ([]byte, error) {
 	}
 	return os.ReadFile(path)
 }
+
+// hasCookieSecret reports whether CookieKey would not make a new secret.
+func (c *Config) hasCookieSecret() bool {
+	_, err := os.Stat(filepath.Join(c.DataDir, cookieSecretFile))
+	return c.CookieSecret != "" || !errors.Is(err, fs.ErrNotExist)
+}

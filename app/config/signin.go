@@ -28,12 +28,8 @@ func (c *Config) checkSignIn() error {
 	case c.SupabaseURL == "":
 		return refuse("SUPABASE_URL", "missing; SUPABASE_ANON_KEY is of no use without it")
 	}
-	u, err := url.Parse(c.SupabaseURL)
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(c.SupabaseURL, " ;,'") {
-		return refuse("SUPABASE_URL", "not a URL; use one such as https://PROJECT.supabase.co")
-	}
-	if u.Scheme != "https" && !(u.Scheme == "http" && isLocal(u.Hostname())) {
-		return refuse("SUPABASE_URL", "must begin with https://, because passwords are sent there")
+	if err := checkProvider("SUPABASE_URL", c.SupabaseURL, "https://PROJECT.supabase.co"); err != nil {
+		return err
 	}
 	ways := list(c.SupabaseSignIn)
 	if len(ways) == 0 || len(ways) > maxProviders {
@@ -43,6 +39,18 @@ func (c *Config) checkSignIn() error {
 		if !providerName.MatchString(way) || slices.Contains(ways[:i], way) {
 			return refuse("SUPABASE_SIGN_IN", "%q is not allowed; use link, password and names of OAuth providers, each once", way)
 		}
+	}
+	return nil
+}
+
+// checkProvider checks the address of a provider where people sign in.
+func checkProvider(name, address, example string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(address, " ;,'\"#?") {
+		return refuse(name, "not a URL; use one such as %s", example)
+	}
+	if u.Scheme != "https" && !(u.Scheme == "http" && isLocal(u.Hostname())) {
+		return refuse(name, "must begin with https://, because people sign in there")
 	}
 	return nil
 }

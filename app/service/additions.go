@@ -16,6 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/provider"
 	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/tools/lookup"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -72,6 +73,7 @@ func (a Additions) NewModel(cfg *config.Config) (llm.Model, error) {
 		KeyVariable:      choice.KeyVariable,
 		Name:             cfg.ModelName,
 		NameStrong:       cfg.ModelNameStrong,
+		Choices:          cfg.ModelChoices(),
 		BaseURL:          cfg.BaseURL,
 		EmbeddingModel:   cfg.EmbeddingModel,
 		ImageModel:       cfg.ImageModel,
@@ -144,7 +146,7 @@ func added(kind, name string, taken *[]string, err error) error {
 // builtIn are the names of the product's own tools.
 func builtIn() []string {
 	var names []string
-	for _, t := range []tools.Tool{tools.SearchDocuments(nil, nil), tools.ListDocuments(nil), tools.ReadResult(nil), tools.GenerateImage(nil, nil, false), tools.ImportDocument(nil, nil, 0), tools.ListImports(nil)} {
+	for _, t := range append(lookup.Tools(nil, nil), tools.ReadResult(nil), tools.GenerateImage(nil, nil, false), tools.ImportDocument(nil, nil, 0), tools.ListImports(nil)) {
 		names = append(names, t.Name)
 	}
 	return append(names, board.AgentTools...)

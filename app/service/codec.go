@@ -14,7 +14,7 @@ func withCodec(cfg *config.Config, api http.Handler) (http.Handler, error) {
 	if err != nil || !keys.Any() {
 		return api, err
 	}
-	endpoint := payload.Endpoint{Keys: keys, Token: cfg.CodecToken, Origins: cfg.UIOrigins()}
+	endpoint := payload.Endpoint{Keys: keys, Token: cfg.CodecToken, Exposed: cfg.Exposed(), Origins: cfg.UIOrigins()}
 	mux := http.NewServeMux()
 	mux.Handle("/", api)
 	for _, path := range []string{payload.Path, payload.Path + "/"} {

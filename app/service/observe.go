@@ -49,6 +49,7 @@ func (p *Process) backlog(ctx context.Context) (all []telemetry.Backlog, _ error
 		"workflow": {workflows.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW},
 		"activity": {workflows.TaskQueue, enumspb.TASK_QUEUE_TYPE_ACTIVITY},
 		"ingest":   {workflows.IngestQueue, enumspb.TASK_QUEUE_TYPE_ACTIVITY},
+		"scan":     {workflows.ScanQueue, enumspb.TASK_QUEUE_TYPE_ACTIVITY},
 	} {
 		queue, err := p.parts.Temporal.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
 			Namespace: p.parts.Namespace, TaskQueue: &taskqueuepb.TaskQueue{Name: of.queue}, TaskQueueType: of.kind, ReportStats: true,

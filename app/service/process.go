@@ -21,6 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/agents/discovery"
 	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/plan"
 	"github.com/palaver-chat/palaver/api"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/limits"
@@ -35,6 +36,7 @@ import (
 	"github.com/palaver-chat/palaver/documents/retrieval"
 	"github.com/palaver-chat/palaver/imports/connections"
 	"github.com/palaver-chat/palaver/imports/flow"
+	"github.com/palaver-chat/palaver/internal/build"
 	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/clock"
 	"github.com/palaver-chat/palaver/internal/guard"
@@ -120,8 +122,8 @@ func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 		p.Stop()
 		return nil, err
 	}
-	if roles.Worker { // before the API, which shows the state of its servers
-		if p.mcp, err = openMCP(parts.Config, parts.Store, parts.Log); err != nil {
+	if roles.Worker {
+		if p.mcp, err = OpenMCP(parts.Config, parts.Store, p.accounts, parts.Log); err != nil {
 			p.Stop()
 			return nil, err
 		}
@@ -199,6 +201,9 @@ func (p *Process) Stop() {
 			p.mcp.Close()
 		}
 		p.traces.Close()
+		if p.counts != nil {
+			p.counts.Ledger.Close()
+		}
 		p.audit.Close()
 		p.heartbeat()
 	})
@@ -210,6 +215,7 @@ func (p *Process) openTelemetry(ctx context.Context, roles Roles) (err error) {
 	if p.counts, err = telemetry.NewMetrics(p.metrics); err != nil {
 		return err
 	}
+	p.counts.Ledger = telemetry.NewLedger(p.parts.Store, p.parts.Log)
 	if roles.Worker {
 		p.traces, err = telemetry.NewTraces(ctx, telemetry.Settings{
 			LangSmithTracing:  cfg.LangSmithTracing,
@@ -225,6 +231,19 @@ func (p *Process) openTelemetry(ctx context.Context, roles Roles) (err error) {
 	p.model = telemetry.Model(p.parts.Model, p.traces, p.counts)
 	p.settled = telemetry.Settled(p.traces, p.counts, p.parts.Store, p.parts.Log)
 	return nil
+}
+
+func issuers(cfg *config.Config) []identity.Issuer {
+	var all []identity.Issuer
+	for _, i := range cfg.Issuers() {
+		all = append(all, identity.Issuer{URL: i.URL, Audiences: i.Audiences, Claims: identity.Claims{Name: i.NameClaim, Email: i.EmailClaim, Groups: i.GroupsClaim}})
+	}
+	return all
+}
+
+func admins(cfg *config.Config) identity.Admins {
+	groups, audience := cfg.Administrators()
+	return identity.Admins{Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClientID, Audience: audience, Groups: groups}
 }
 
 func (p *Process) startAPI(listener net.Listener) error {
@@ -260,18 +279,22 @@ func (p *Process) startAPI(listener net.Listener) error {
 				JWTSecret:      cfg.SupabaseJWTSecret,
 				JWKSURL:        cfg.JWKSURL(),
 				Issuer:         cfg.SupabaseIssuer,
+				Issuers:        issuers(cfg),
+				Admins:         admins(cfg),
 				ProxySecret:    cfg.ProxySharedSecret,
 				TrustedProxies: cfg.Proxies(),
 				ForwardedFor:   cfg.XFF,
+				Origins:        cfg.Origins(),
 			},
 			SignIn:         api.SignIn(cfg.SignIn()),
+			OIDC:           api.OIDC(cfg.OIDCSignIn()),
 			Limits:         callerLimits(cfg),
 			Hosts:          cfg.Hosts(),
 			Operators:      guard.NewOperators(cfg.MetricsToken),
 			MaxUploadBytes: int64(cfg.MaxUploadMB) * megabyte,
 			UploadMemory:   uploadMemory,
 			TempDir:        cfg.DataDir,
-			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "follow_ups": cfg.FollowUps != "off", api.FeatureSharedLinks: cfg.SharedLinks != "off", "google_account": p.accounts.Available(), "google_drive": p.accounts.Available() || cfg.GoogleAPIKey != "" || cfg.GoogleServiceAccount != ""},
+			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "follow_ups": cfg.FollowUps != "off", api.FeatureSharedLinks: cfg.SharedLinks != "off", api.FeatureChatAttachments: cfg.Attachments != "library", "google_account": p.accounts.Available(), "google_drive": p.accounts.Available() || cfg.GoogleAPIKey != "" || cfg.GoogleServiceAccount != ""},
 			ClockOffset:    cfg.ClockOffset,
 			AnswerTimeout:  cfg.AnswerTimeout,
 		},
@@ -287,6 +310,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 		Accounts: p.accounts,
 		Users:    p.userDeletion(),
 		Audit:    p.audit,
+		Version:  build.Read(),
 		Metrics:  p.metrics,
 		Settled:  p.settled,
 	})
@@ -344,7 +368,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 	}
 	kit := &activities.Kit{
 		Store:         p.parts.Store,
-		Model:         p.model,
+		Model:         activities.LeasedModel(p.model),
 		Bus:           p.parts.Bus,
 		Prices:        prices,
 		Tools:         p.toolBox(threads),
@@ -359,6 +383,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		kit.Clock = clock.FromFile(cfg.ClockFile)
 	}
 	memory := memlimit.New(ingestMemory)
+	ocr := FindOCR(ctx, cfg, p.parts.Log)
 	importing := &flow.Activities{Kit: kit, Importer: importer, Bounds: importBounds(cfg), Memory: memory}
 	kit.Imported = importing.Imported
 	w := worker.New(p.parts.Temporal, worker.Rooms{
@@ -371,11 +396,13 @@ func (p *Process) startWorker(ctx context.Context) error {
 			},
 			&documents.Activities{Kit: kit, Search: telemetry.Search(retrieval.New(p.parts.Store, p.model), p.traces), Web: search, ImportPlaces: importer.Places()},
 			&assistant.Activities{Kit: kit},
+			&plan.Activities{Kit: kit},
 			&discovery.Activities{Kit: kit, Threshold: cfg.ChatThreshold, Temperature: float32(cfg.ChatTemperature), MaxTokens: cfg.ChatMaxTokens},
 			importing,
 			&prune.Activities{Kit: kit, Pruner: p.pruning()},
 		},
-		Documents: &ingest.Activities{Kit: kit, DocumentTypes: p.parts.Additions.Types(), IngestMemory: memory},
+		Documents: &ingest.Activities{Kit: kit, DocumentTypes: p.parts.Additions.Types(), IngestMemory: memory, OCR: ocr},
+		Scans:     ocr != nil,
 	}, p.fail, telemetry.Worker(p.traces, p.counts))
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
@@ -383,9 +410,31 @@ func (p *Process) startWorker(ctx context.Context) error {
 	p.worker = w
 	p.schedulePrune(ctx)
 	p.startEmbedding(ctx)
+	p.startReindexing(ctx)
 	p.startSweep()
 	p.startIndexing()
 	return nil
+}
+
+// FindOCR returns what reads scanned pages; nil if it is off or not installed.
+func FindOCR(ctx context.Context, cfg *config.Config, log *slog.Logger) (found ingest.OCR) {
+	if cfg.OCR == "off" {
+		return nil
+	}
+	ocr, missing, err := extract.FindOCR(ctx, cfg.OCRLanguages)
+	switch {
+	case err != nil:
+		log.Warn("tesseract cannot be used; scanned pages stay unread", "error", err)
+	case ocr == nil:
+		log.Info("tesseract is not installed; scanned pages stay unread")
+	default:
+		log.Info("scanned pages are read by tesseract", "languages", ocr.Languages())
+		found = ocr
+	}
+	if len(missing) > 0 {
+		log.Warn("languages of OCR_LANGUAGES are not installed", "missing", missing)
+	}
+	return found
 }
 
 // started describes a process for the audit log.
@@ -399,6 +448,7 @@ func callerLimits(cfg *config.Config) limits.Config {
 	return limits.Config{
 		Turns:          limiter.Rate{Limit: turns.N, Period: turns.Per},
 		UserTurns:      limiter.Rate{Limit: userTurns.N, Period: userTurns.Per},
+		LargeBodies:    limiter.Rate{Limit: limits.LargeBodiesPerMinute, Period: time.Minute},
 		NewThreads:     limiter.Rate{Limit: threads.N, Period: threads.Per},
 		Changes:        limiter.Rate{Limit: changes.N, Period: changes.Per},
 		BusyTurns:      cfg.MaxTurns,

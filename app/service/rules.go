@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/palaver-chat/palaver/app/config"
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -22,6 +23,14 @@ func Rules(cfg *config.Config) (workflows.Rules, error) {
 	}
 	return workflows.Rules{Version: version, Settings: workflows.Settings{
 		IdleTimeout: cfg.ThreadIdleTimeout, TurnDeadline: cfg.TurnDeadline, ApprovalTimeout: cfg.ApprovalTimeout,
-		MaxSteps: cfg.TurnMaxSteps, MaxTokens: cfg.TurnMaxTokens,
+		MaxSteps: cfg.TurnMaxSteps, MaxTokens: cfg.TurnMaxTokens, MaxCostUSD: cfg.TurnMaxCostUSD, Effort: effort(cfg),
 	}}, nil
+}
+
+// effort is empty for the one that threads have without a setting.
+func effort(cfg *config.Config) chat.Effort {
+	if e := chat.Effort(cfg.Effort); e != chat.Quick {
+		return e
+	}
+	return ""
 }

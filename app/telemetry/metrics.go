@@ -15,6 +15,8 @@ import (
 
 // Metrics are those of turns, models, tools and activities. A nil *Metrics counts nothing.
 type Metrics struct {
+	Ledger *Ledger // gets what models have used, too; may be nil
+
 	modelSeconds *prometheus.HistogramVec
 	firstToken   *prometheus.HistogramVec
 	tokens       *prometheus.CounterVec
@@ -101,6 +103,7 @@ func (m *Metrics) used(model string, usage chat.Usage) {
 	m.tokens.WithLabelValues(model, "in").Add(float64(usage.TokensIn))
 	m.tokens.WithLabelValues(model, "out").Add(float64(usage.TokensOut))
 	m.cost.WithLabelValues(model).Add(usage.CostUSD)
+	m.Ledger.add(model, usage)
 }
 
 func (m *Metrics) toolCall(tool string, took time.Duration, failed bool, err error) {

@@ -28,13 +28,7 @@ type model struct {
 // Unwrap returns the wrapped model, for a provider's features beyond llm.Model.
 func (m *model) Unwrap() llm.Model { return m.Model }
 
-func (m *model) name(task llm.Task) string {
-	info := m.Info()
-	if task.Strong() && info.NameStrong != "" {
-		return info.NameStrong
-	}
-	return info.Name
-}
+func (m *model) name(r llm.Request) string { return m.Info().Of(r) }
 
 func (m *model) Structured(ctx context.Context, r llm.Request, schema llm.Schema, out any) (chat.Usage, error) {
 	ctx, c := m.begin(ctx, r, "json")
@@ -81,7 +75,7 @@ type call struct {
 }
 
 func (m *model) begin(ctx context.Context, r llm.Request, output string) (context.Context, *call) {
-	c := &call{m: m, task: r.Task, name: m.name(r.Task), began: time.Now(), span: trace.SpanFromContext(context.Background())}
+	c := &call{m: m, task: r.Task, name: m.name(r), began: time.Now(), span: trace.SpanFromContext(context.Background())}
 	if m.traces == nil {
 		return ctx, c
 	}

@@ -10,6 +10,8 @@
 //     right filing.
 //   - recall@10: for how many questions a page with the answer is among those of the first ten
 //     passages, when the filing is searched, and when all are.
+//   - after the loop: for how many questions such a page is among what a careful person sees who
+//     uses the tools of agents (careful.go), with the mean numbers of passages and calls.
 package main
 
 import (
@@ -35,6 +37,7 @@ import (
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/documents/retrieval"
+	"github.com/palaver-chat/palaver/tools/lookup"
 )
 
 const (
@@ -86,7 +89,7 @@ func run(ctx context.Context, data, cache string, verbose bool) error {
 	}
 	questions = slices.DeleteFunc(questions, func(q question) bool { return stored[q.Doc] != nil })
 	search := retrieval.New(store, nil)
-	var named, first, inFiling, inAll int
+	var named, first, inFiling, inAll, afterLoop, seen, calls int
 	for _, q := range questions {
 		one, err := search.Search(ctx, owner, q.Question, []string{q.Doc}, best)
 		if err != nil {
@@ -99,21 +102,32 @@ func run(ctx context.Context, data, cache string, verbose bool) error {
 		found, foundInAll := q.hasPage(one), q.hasPage(all)
 		inFiling += count(found)
 		inAll += count(foundInAll)
+		person := careful{tools: lookup.Tools(store, search)}
+		if err := person.look(ctx, q.Question); err != nil {
+			return err
+		}
+		shown, err := store.ChunksByID(ctx, owner, person.shown)
+		if err != nil {
+			return err
+		}
+		looked := q.hasPage(shown)
+		afterLoop, seen, calls = afterLoop+count(looked), seen+len(shown), calls+person.calls
 		right := len(all) > 0 && all[0].DocID == q.Doc
 		if q.namesFiling() {
 			named++
 			first += count(right)
 		}
-		if verbose && (!foundInAll || q.namesFiling() && !right) {
-			fmt.Printf("%s: page in filing %v, in all %v, first %v: %s\n", q.Doc, found, foundInAll, right, q.Question)
+		if verbose && (!foundInAll || !looked || q.namesFiling() && !right) {
+			fmt.Printf("%s: page in filing %v, in all %v, after the loop %v, first %v: %s\n", q.Doc, found, foundInAll, looked, right, q.Question)
 		}
 	}
 	n, filings := float64(len(questions)), map[string]bool{}
 	for _, q := range questions {
 		filings[q.Doc] = true
 	}
-	fmt.Printf("%d filings, %d questions\nfirst: %.3f of %d\nrecall@%d in the filing: %.3f\nrecall@%d over all: %.3f\n",
-		len(filings), len(questions), float64(first)/float64(named), named, best, float64(inFiling)/n, best, float64(inAll)/n)
+	fmt.Printf("%d filings, %d questions\nfirst: %.3f of %d\nrecall@%d in the filing: %.3f\nrecall@%d over all: %.3f\nafter the loop: %.3f, with %.0f passages in %.1f calls\n",
+		len(filings), len(questions), float64(first)/float64(named), named, best, float64(inFiling)/n, best, float64(inAll)/n,
+		float64(afterLoop)/n, float64(seen)/n, float64(calls)/n)
 	return nil
 }
 

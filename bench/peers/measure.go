@@ -26,8 +26,12 @@ func (r *running) message() stack.Message {
 	return stack.Message{"message": "What does the circular say about the liquidity coverage ratio under CRR2?", "tagged_doc_ids": []string{r.document}}
 }
 
-// check verifies that a system can run a turn with a question.
+// check verifies that a system can run a turn with a question. It uploads a second document:
+// nobody is asked which one is meant when there is only one.
 func (r *running) check(ctx context.Context) error {
+	if _, err := r.upload(ctx, "Travel policy", "Travel is booked by the travel desk. Trains are preferred to flights."); err != nil {
+		return err
+	}
 	if err := r.caller.Asks(ctx, uuid.NewString(), r.document); err != nil {
 		return fmt.Errorf("question and answer: %w", err)
 	}

@@ -1,9 +1,10 @@
 // Command storm starts every program of Palaver in its own process and lets
 // simulated users talk on many threads in all supported ways. Meanwhile, at random,
 // it kills workers, API processes, Temporal or everything (SIGKILL), freezes them
-// (SIGSTOP), and drops, stalls or delays Temporal, NATS and the database. At the end
-// it compares what users saw with the database, the workflows' histories and the
-// requests to the model, and exits with 1 if a promise was broken
+// (SIGSTOP), sets clocks, fills the disk, loses imports in Temporal, and drops, stalls or
+// delays Temporal, NATS and the database. Users sign in meanwhile, and backups are made. At
+// the end it compares what users saw with the database, the workflows' histories and the
+// requests to the model, restores the last backup, and exits with 1 if a promise was broken
 // (docs/reliability.md lists them).
 //
 //	go -C bench run ./storm -store both

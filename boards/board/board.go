@@ -85,8 +85,11 @@ type Board struct {
 	// after its content was replaced.
 	LastChange int        `json:"last_change,omitempty"`
 	Proposals  []Proposal `json:"proposals,omitempty"` // of the assistant, oldest first
-	History    []Message  `json:"history,omitempty"`   // the chat
-	Extra      Fields     `json:"extra,omitempty"`     // the unknown fields of an imported file
+	// Sent are items that a message refers to and that are not on the client's board of that
+	// message (ReadContext). No other board has them.
+	Sent    []Item    `json:"sent,omitempty"`
+	History []Message `json:"history,omitempty"` // the chat
+	Extra   Fields    `json:"extra,omitempty"`   // the unknown fields of an imported file
 }
 
 // Item is one entry of a column.

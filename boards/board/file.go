@@ -27,8 +27,7 @@ var keysOf = map[Kind]keys{
 // Limits of an imported chat.
 const (
 	MaxMessages = 2000
-	maxMessage  = 32000 // characters
-	maxFields   = 50    // unknown fields of an object
+	maxFields   = 50 // unknown fields of an object
 )
 
 // Limits of the fields that say where an item comes from.
@@ -118,7 +117,8 @@ func (f Fields) Put(key string, value any) {
 
 // Read reads a file that was exported, or one of another program with the same lists. It
 // keeps ids in Palaver's form, such as F-1, and replaces others; it keeps unknown fields.
-// An error is an *Invalid.
+// Texts may be empty, and longer than those that people write; relations that lead to no item
+// of the column before are dropped. An error is an *Invalid.
 func Read(raw []byte, at time.Time) (*Board, error) {
 	if len(raw) > MaxBytes {
 		return nil, invalid("body", "must have at most %d MB", MaxBytes>>20)
@@ -130,27 +130,7 @@ func Read(raw []byte, at time.Time) (*Board, error) {
 	if bytes.Contains(raw, []byte(`\u0000`)) {
 		return nil, invalid("body", "must not contain the NUL character")
 	}
-	return read(f, at, false)
-}
-
-// ReadContext reads the board and the chat so far of a request. Ids stay as they are.
-func ReadContext(raw, history []byte, at time.Time) (*Board, error) {
-	var f Fields
-	if err := json.Unmarshal(raw, &f); err != nil || f == nil {
-		return nil, invalid("body", "must be a JSON object")
-	}
-	delete(f, "chat_history")
-	if len(history) > 0 {
-		f["chat_history"] = history
-	}
-	if bytes.Contains(raw, []byte(`\u0000`)) || bytes.Contains(history, []byte(`\u0000`)) {
-		return nil, invalid("body", "must not contain the NUL character")
-	}
-	return read(f, at, true)
-}
-
-func read(f Fields, at time.Time, keepIDs bool) (*Board, error) {
-	r := reader{board: &Board{Given: map[Kind]int{}}, at: at, byOldID: map[string]string{}, keepIDs: keepIDs}
+	r := reader{board: &Board{Given: map[Kind]int{}}, at: at, byOldID: map[string]string{}}
 	if err := r.read(f); err != nil {
 		return nil, err
 	}
@@ -162,7 +142,6 @@ type reader struct {
 	board   *Board
 	at      time.Time
 	byOldID map[string]string // the id that an item of the file has on the board
-	keepIDs bool              // keep ids that are not in Palaver's form
 }
 
 // pending is an item of a file before its relations are known.
@@ -183,7 +162,11 @@ func (r *reader) read(f Fields) error {
 			return err
 		}
 	}
-	if err := r.board.Rename(title, goal); err != nil {
+	var err error
+	if r.board.Title, err = line("title", title, 0, MaxBytes); err != nil {
+		return err
+	}
+	if r.board.Goal, err = text("goal", goal, 0, MaxBytes); err != nil {
 		return err
 	}
 	for _, k := range Kinds {
@@ -222,23 +205,16 @@ func (r *reader) column(k Kind, f Fields) error {
 		return invalid(column, "has too many items: a board has at most %d", MaxItems)
 	}
 	items := make([]pending, len(list))
-	taken := map[string]bool{}
 	for i, fields := range list {
 		p, err := r.item(k, fields, fmt.Sprintf("%s[%d]", column, i))
 		if err != nil {
 			return err
 		}
 		items[i] = p
-		if p.id != "" && taken[p.id] {
-			return invalid(p.field+"."+keysOf[k].id, "is used twice")
-		}
-		taken[p.id] = true
 		r.board.remember(k, p.id)
 	}
 	for _, p := range items {
-		if err := r.place(k, p); err != nil {
-			return err
-		}
+		r.place(k, p)
 	}
 	n := len(r.board.Items) - len(items)
 	slices.SortStableFunc(r.board.Items[n:], func(a, b Item) int {
@@ -250,33 +226,26 @@ func (r *reader) column(k Kind, f Fields) error {
 }
 
 // place gives an item its id and its relations.
-func (r *reader) place(k Kind, p pending) error {
+func (r *reader) place(k Kind, p pending) {
 	p.item.ID = p.id
-	_, ours := number(k, p.id)
-	switch {
-	case !ours && r.keepIDs && p.id != "":
-		if r.board.Find(p.id) != nil {
-			return invalid(p.field+"."+keysOf[k].id, "is used twice")
-		}
-	case !ours:
+	if _, ours := number(k, p.id); !ours || r.board.Find(p.id) != nil {
 		p.item.ID = r.board.nextID(k)
 	}
-	for i, id := range p.item.Related {
+	var related []string
+	for _, id := range p.item.Related {
 		if now, ok := r.byOldID[string(k.Before())+" "+id]; ok {
-			p.item.Related[i] = now
+			id = now
+		}
+		on := r.board.Find(strings.TrimSpace(id))
+		if on != nil && k != Input && on.Kind == k.Before() && !slices.Contains(related, on.ID) && len(related) < MaxRelations {
+			related = append(related, on.ID)
 		}
 	}
-	var err error
-	field := keysOf[k].related
-	if field == "" {
-		field = "related_ids"
+	p.item.Related = related
+	if old := string(k) + " " + p.id; r.byOldID[old] == "" {
+		r.byOldID[old] = p.item.ID
 	}
-	if p.item.Related, err = r.board.related(k, p.field+"."+field, p.item.Related); err != nil {
-		return err
-	}
-	r.byOldID[string(k)+" "+p.id] = p.item.ID
 	r.board.Items = append(r.board.Items, p.item)
-	return nil
 }
 
 // item reads the fields of one item.
@@ -364,20 +333,17 @@ func (c Citation) valid() bool {
 // checkItem checks the texts of an item that was read.
 func (r *reader) checkItem(p *pending, body string, v Version, former []earlier) (err error) {
 	item, at := &p.item, func(name string) string { return p.field + "." + name }
-	if v.Text, err = text(at("text"), body, 1, MaxText); err != nil {
+	if v.Text, err = text(at("text"), body, 0, MaxBytes); err != nil {
 		return err
 	}
 	for _, l := range []struct {
 		into  *string
 		field string
 		most  int
-	}{{&item.Title, "title", MaxTitle}, {&item.Type, "type", MaxName}, {&item.Status, "status", MaxName}, {&p.id, keysOf[item.Kind].id, 128}} {
+	}{{&item.Title, "title", MaxBytes}, {&item.Type, "type", MaxBytes}, {&item.Status, "status", MaxBytes}, {&p.id, keysOf[item.Kind].id, 128}} {
 		if *l.into, err = line(at(l.field), *l.into, 0, l.most); err != nil {
 			return err
 		}
-	}
-	if item.Kind == Output && !slices.Contains(OutputTypes, item.Type) {
-		return invalid(at("type"), "must be report, presentation, action_plan or brief")
 	}
 	if v.N < 1 || v.N > 1e6 {
 		return invalid(at("version"), "must be a number from 1")
@@ -390,7 +356,7 @@ func (r *reader) checkItem(p *pending, body string, v Version, former []earlier)
 	}
 	for i, e := range former {
 		field := fmt.Sprintf("%s[%d]", at("earlier_versions"), i)
-		if e.Text, err = text(field+".text", e.Text, 0, MaxText); err != nil {
+		if e.Text, err = text(field+".text", e.Text, 0, MaxBytes); err != nil {
 			return err
 		}
 		if e.By, err = author(field+".by", e.By); err != nil {
@@ -435,7 +401,7 @@ func (r *reader) history(f Fields) error {
 		case len(m.References) > MaxRelations:
 			return invalid(field+".references", "must have at most %d entries", MaxRelations)
 		}
-		if m.Content, err = text(field+".content", m.Content, 0, maxMessage); err != nil {
+		if m.Content, err = text(field+".content", m.Content, 0, MaxBytes); err != nil {
 			return err
 		}
 		if m.ID, err = line(field+".id", m.ID, 0, 128); err != nil {

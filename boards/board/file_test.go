@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,17 +39,13 @@ func TestAnOldFileOfAnotherProgramIsRead(t *testing.T) {
 
 func TestErrorOfABadFileNamesItsField(t *testing.T) {
 	for file, want := range map[string]string{
-		`[]`:                             "body must be a JSON object",
-		`null`:                           "body must be a JSON object",
-		`{"title":3}`:                    "title has the wrong type",
-		`{"facts":[{"text":7}]}`:         "facts[0].text has the wrong type",
-		`{"facts":[null]}`:               "facts[0] must be an object",
-		`{"facts":[{"fact_id":"F-1"}]}`:  "facts[0].text must not be empty",
-		`{"facts":[{"text":"a\u0000"}]}`: "body must not contain the NUL character",
-		`{"facts":[{"text":"a","fact_id":"x"},{"text":"b","fact_id":"x"}]}`:       "facts[1].fact_id is used twice",
-		`{"facts":[{"text":"a","related_inputs":["I-1"]}]}`:                       `facts[0].related_inputs names "I-1", which is not on the board`,
-		`{"outputs":[{"text":"a"}]}`:                                              "outputs[0].type must be report, presentation, action_plan or brief",
-		`{"facts":[{"text":"a","version":0}]}`:                                    "facts[0].version must be a number from 1",
+		`[]`:                                   "body must be a JSON object",
+		`null`:                                 "body must be a JSON object",
+		`{"title":3}`:                          "title has the wrong type",
+		`{"facts":[{"text":7}]}`:               "facts[0].text has the wrong type",
+		`{"facts":[null]}`:                     "facts[0] must be an object",
+		`{"facts":[{"text":"a\u0000"}]}`:       "body must not contain the NUL character",
+		`{"facts":[{"text":"a","version":0}]}`: "facts[0].version must be a number from 1",
 		`{"facts":[{"text":"a","version":2,"earlier_versions":[{"version":2}]}]}`: "facts[0].earlier_versions[0].version must grow, and stay below the item's version",
 		`{"chat_history":[{"role":"system"}]}`:                                    "chat_history[0].role must be user or assistant",
 	} {
@@ -58,6 +55,42 @@ func TestErrorOfABadFileNamesItsField(t *testing.T) {
 	}
 	if _, err := Read(bytes.Repeat([]byte(" "), MaxBytes+1), noon); err == nil {
 		t.Error("a file that is too large was read")
+	}
+}
+
+// Rule B7. A file of the original client need not keep the rules of this board.
+func TestAFileThatBreaksRulesOfTheBoardIsRead(t *testing.T) {
+	long := strings.Repeat("x", 3*MaxText)
+	b, err := Read([]byte(`{"title":"`+long+`","facts":[{"fact_id":"F-1","text":""},{"text":"a","fact_id":"x","related_inputs":["I-1","F-1"]},{"text":"b","fact_id":"x"},{"fact_id":"F-1"}],
+		"insights":[{"text":"`+long+`","related_facts":["x"]}],
+		"outputs":[{"text":"a"},{"text":"b","type":"poem"}],"chat_history":[{"role":"user","content":"`+long+`"}]}`), noon)
+	require.NoError(t, err)
+	var got []string
+	for _, item := range b.Items {
+		got = append(got, item.ID+" "+fmt.Sprint(item.Related)+item.Type)
+	}
+	require.Equal(t, []string{"F-1 []", "F-2 []", "F-3 []", "F-4 []", "N-1 [F-2]", "O-1 []", "O-2 []poem"}, got)
+	require.Len(t, b.Find("N-1").Version.Text, len(long))
+}
+
+// Rule K10.
+func TestTheBoardOfARequestIsTakenAsItIs(t *testing.T) {
+	long := strings.Repeat("x", 3*MaxText)
+	b, err := ReadContext([]byte(`{"title":null,"inputs":[{"input_id":"9f-x","type":"anything","title":"T","text":"`+long+`"}],
+		"facts":[{"fact_id":"F-1","text":"","related_inputs":["I-9","N-1"],"version":"3b"},{"text":"b"},{"fact_id":"9f-x"}],
+		"outputs":[{"output_id":"O-1","type":"poem","text":"o"},{"output_id":"O-1"}]}`),
+		[]byte(`[{"role":"assistant","content":"","tool_calls":[{"tool":"add_item","params":{"text":"x"},"status":"cancelled"}]}]`))
+	require.NoError(t, err)
+	var got []string
+	for _, item := range b.Items {
+		got = append(got, item.ID+" "+fmt.Sprint(item.Related)+item.Type)
+	}
+	require.Equal(t, []string{"9f-x []anything", "F-1 [I-9 N-1]", "F-2 []", "9f-x []", "O-1 []poem", "O-1 []"}, got)
+	require.Len(t, b.Items[0].Version.Text, len(long))
+	require.Equal(t, "cancelled", b.History[0].ToolCalls[0].Status)
+	for context, field := range map[string]string{`[]`: "body", `{"facts":{}}`: "facts", `{"facts":[1]}`: "facts", `{"facts":[null]}`: "facts[0]", `{"goal":1}`: "goal", `{"facts":[{"text":{}}]}`: "facts[0].text"} {
+		_, err := ReadContext([]byte(context), nil)
+		require.ErrorContains(t, err, field+" ", context)
 	}
 }
 

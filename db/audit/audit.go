@@ -27,12 +27,18 @@ const (
 	Disconnected  = "account_disconnected"
 	KeyCreated    = "key_created"
 	KeyRevoked    = "key_revoked"
+	SessionsEnded = "sessions_ended"
 	ShareCreated  = "share_created"
 	ShareRevoked  = "share_revoked"
+	AdminRead     = "admin_read"     // an administrator read what the page of administrators shows
+	AdminRefused  = "admin_refused"  // counted: somebody else tried to
+	SpaceChanged  = "space_changed"  // created, changed, deleted, restored, or its members were
+	DocumentMoved = "document_moved" // into a space, or out of one
+	SpaceRefused  = "space_refused"  // counted
 )
 
 // Kinds lists every kind.
-var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported, Claimed, Connected, Disconnected, KeyCreated, KeyRevoked, ShareCreated, ShareRevoked}
+var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported, Claimed, Connected, Disconnected, KeyCreated, KeyRevoked, SessionsEnded, ShareCreated, ShareRevoked, AdminRead, AdminRefused, SpaceChanged, DocumentMoved, SpaceRefused}
 
 // Command is the channel of palaver's command line; the others are a chat.Channel.
 const Command = "command"

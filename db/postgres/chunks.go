@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/vector"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // storeBatch is how many chunks one statement writes.
@@ -38,6 +39,7 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 	for i, v := range vectors {
 		encoded[i] = vector.Encode(v)
 	}
+	lang := language.Detect(text)
 	return s.inTx(ctx, beginUpdate, func(tx plain) error {
 		q := sqlcgen.New(tx)
 		if err := rules.OwnVersion(ctx, queries{q}, owner, id, version); err != nil {
@@ -46,15 +48,18 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 		if err := replaceText(ctx, q, id, text); err != nil {
 			return err
 		}
-		words, err := s.insertChunks(ctx, tx, id, chunks, encoded)
+		words, err := s.insertChunks(ctx, tx, id, lang, chunks, encoded)
 		if err != nil {
 			return err
 		}
-		if err := rules.NameOwn(ctx, queries{q}, owner, id, own); err != nil {
+		if err := rules.NameOwn(ctx, queries{q}, owner, id, own, lang); err != nil {
+			return err
+		}
+		if err := q.DeleteScans(ctx, id); err != nil {
 			return err
 		}
 		return record.Found(q.PublishText(ctx, sqlcgen.PublishTextParams{
-			Owner: owner, ID: id, Chunks: int64(len(chunks)), Words: words, Model: model}))
+			Owner: owner, ID: id, Chunks: int64(len(chunks)), Words: words, Model: model, TermsVersion: language.TermsVersion}))
 	})
 }
 
@@ -68,7 +73,7 @@ func replaceText(ctx context.Context, q *sqlcgen.Queries, id, text string) error
 
 // insertChunks writes and indexes a document's chunks with their vectors (nil: none),
 // and returns the number of words indexed.
-func (s *Store) insertChunks(ctx context.Context, tx plain, id string, chunks []chat.Chunk, vectors [][]byte) (words int64, err error) {
+func (s *Store) insertChunks(ctx context.Context, tx plain, id, lang string, chunks []chat.Chunk, vectors [][]byte) (words int64, err error) {
 	q := sqlcgen.New(tx)
 	for from := 0; from < len(chunks); from += storeBatch {
 		to := min(from+storeBatch, len(chunks))
@@ -76,18 +81,16 @@ func (s *Store) insertChunks(ctx context.Context, tx plain, id string, chunks []
 		meant := sqlcgen.InsertVectorsParams{DocID: id}
 		for i := from; i < to; i++ {
 			c := chunks[i]
-			text, inText := terms(c.Text)
-			heading, inHeading := terms(c.Heading)
+			frequencies, n := frequenciesOf(c.Text, c.Heading, lang)
 			insert.Ordinals = append(insert.Ordinals, int64(i))
 			insert.Starts = append(insert.Starts, int64(c.Start))
 			insert.Ends = append(insert.Ends, int64(c.End))
 			insert.Headings = append(insert.Headings, c.Heading)
 			insert.Texts = append(insert.Texts, c.Text)
 			insert.Pages = append(insert.Pages, record.EncodePages(c.Pages))
-			insert.HeadingTerms = append(insert.HeadingTerms, heading)
-			insert.TextTerms = append(insert.TextTerms, text)
-			insert.Words = append(insert.Words, int64(inText+inHeading))
-			words += int64(inText + inHeading)
+			insert.Words = append(insert.Words, n)
+			insert.Frequencies = append(insert.Frequencies, frequencies)
+			words += n
 			if i < len(vectors) && vectors[i] != nil {
 				meant.Ordinals, meant.Vectors = append(meant.Ordinals, int64(i)), append(meant.Vectors, vectors[i])
 			}
@@ -100,6 +103,42 @@ func (s *Store) insertChunks(ctx context.Context, tx plain, id string, chunks []
 		}
 	}
 	return words, nil
+}
+
+func (s *Store) IndexDocument(ctx context.Context, owner, id string) (err error) {
+	ctx, end := s.Call(ctx, "index document", rules.Bulk)
+	defer end(&err)
+	return s.inTx(ctx, beginUpdate, func(tx plain) error {
+		q := sqlcgen.New(tx)
+		if err := rules.OwnDocument(ctx, queries{q}, owner, id); err != nil { // locks it: its chunks stay
+			return err
+		}
+		text, err := q.DocumentText(ctx, sqlcgen.DocumentTextParams{ID: id, Owner: owner})
+		if err != nil {
+			return err
+		}
+		lang := language.Detect(text)
+		chunks, err := q.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{ID: id, Owner: owner, MaxRows: record.MaxChunks})
+		if err != nil {
+			return err
+		}
+		var words int64
+		for from := 0; from < len(chunks); from += storeBatch {
+			update := sqlcgen.IndexChunksParams{DocID: id}
+			for _, c := range chunks[from:min(from+storeBatch, len(chunks))] {
+				frequencies, n := frequenciesOf(c.Text, c.Heading, lang)
+				update.Ordinals, update.Words, update.Frequencies = append(update.Ordinals, c.Ordinal), append(update.Words, n), append(update.Frequencies, frequencies)
+				words += n
+			}
+			if err := q.IndexChunks(ctx, update); err != nil {
+				return err
+			}
+		}
+		if err := rules.NameOwn(ctx, queries{q}, owner, id, db.OwnNames{}, lang); err != nil {
+			return err
+		}
+		return record.Found(q.SetIndexed(ctx, sqlcgen.SetIndexedParams{ID: id, Owner: owner, Words: words, TermsVersion: language.TermsVersion}))
+	})
 }
 
 func (s *Store) PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) (err error) {

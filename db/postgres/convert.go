@@ -1,8 +1,8 @@
 package postgres
 
 import (
+	"encoding/json"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/db/internal/record"
@@ -39,34 +39,18 @@ func storableText(s string) string {
 	}, s)
 }
 
-// terms returns the words of a text without accents, separated by blanks. It splits
-// like SQLite, not like Postgres's parser, which keeps host names, paths and
-// hyphenated words in one piece.
-func terms(text string) (string, int) {
-	text = record.Indexed(text)
-	var b strings.Builder
-	b.Grow(len(text))
-	count, inWord := 0, false
-	for _, r := range record.WithoutAccents(text) {
-		switch {
-		case unicode.IsLetter(r) || unicode.IsNumber(r):
-			if !inWord {
-				if b.Len() > maxTerms {
-					return b.String(), count
-				}
-				count++
-				b.WriteByte(' ')
-			}
-			inWord = true
-			b.WriteRune(unicode.ToLower(r))
-		case unicode.Is(unicode.Mn, r): // an accent
-		default:
-			inWord = false
-		}
+// frequenciesOf returns how often each term stands in a passage, as JSON, and the number of terms. One
+// in the heading counts half.
+func frequenciesOf(text, heading, lang string) (frequencies string, words int64) {
+	counts := map[string]float64{}
+	for _, t := range record.Terms(text, lang) {
+		counts[t]++
+		words++
 	}
-	return b.String(), count
+	for _, t := range record.Terms(heading, lang) {
+		counts[t] += 0.5
+		words++
+	}
+	b, _ := json.Marshal(counts) // cannot fail
+	return string(b), words
 }
-
-// maxTerms limits the bytes of one chunk that are indexed; Postgres refuses a
-// tsvector of a megabyte.
-const maxTerms = 256 << 10

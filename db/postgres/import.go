@@ -65,6 +65,10 @@ func refuseUnlessEmpty(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, "LOCK TABLE "+strings.Join(names, ", ")+" IN EXCLUSIVE MODE"); err != nil {
 		return err
 	}
+	// What deleted users leave is no data (rules.deletedOwner).
+	if _, err := tx.Exec(ctx, "DELETE FROM profiles WHERE left(owner, 1) = chr(1)"); err != nil {
+		return err
+	}
 	for _, name := range names {
 		var filled bool
 		if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM "+name+")").Scan(&filled); err != nil {
@@ -90,31 +94,37 @@ type table struct {
 // copied: they start at zero. The audit log stays in the SQLite file: it says what
 // happened to that one.
 var moving = []table{
-	{name: "profiles", columns: "owner, industry, location, sessions"},
+	{name: "profiles", columns: "owner, industry, location, hide_samples, instructions, sessions, seen_at, known_as", flags: "hide_samples"},
 	{name: "connections", columns: "owner, provider, account, scope, token, version, created_at, updated_at"},
+	{name: "claims", columns: "owner, account, began_at"},
 	{name: "access_keys", columns: "id, owner, name, digest, anonymous, created_at, used_at, expires_at", flags: "anonymous"},
 	{name: "anonymous_owners", columns: "owner, seen_at"},
+	{name: "model_usage", columns: "day, model, calls, unpriced, tokens_in, tokens_out, cost_nanos"},
 	{name: "spending", columns: "subject, day, tokens, cost_nanos"},
 	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind, pinned, archived, named", flags: "listed pinned archived named"},
 	{name: "deleted_conversations", columns: "id, deleted_at, owner, generation, places"},
 	{name: "deleted_turns", columns: "digest, deleted_at"},
-	{name: "turns", columns: "seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, approvals, content, generation, sent_at, address",
+	{name: "turns", columns: "seq, id, owner, thread_id, parent, place, status, asks, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, approvals, content, generation, sent_at, address",
 		flags: "hidden", serial: "seq"},
 	{name: "stream_runs", columns: "owner, run_id, turn_id"},
 	{name: "cancels", columns: "owner, kind, thread_id, ref, reason, created_at"},
 	{name: "messages", columns: "turn_id, n, role, created_at, content, metadata"},
 	{name: "turn_events", columns: "turn_id, n, event"},
-	{name: "turn_texts", columns: "turn_id, key, text"},
+	{name: "turn_texts", columns: "turn_id, key, text, written_by"},
 	{name: "drafts", columns: "turn_id, piece, attempt, text"},
 	{name: "summaries", columns: "turn_id, text, created_at"},
 	{name: "shares", columns: "id, owner, thread_id, digest, title, content, created_at"},
-	{name: "feedback", columns: "turn_id, owner, good, reason, created_at, updated_at", flags: "good"},
+	{name: "feedback", columns: "turn_id, owner, good, reason, created_at, updated_at, shared", flags: "good shared"},
 	{name: "attachments", columns: "id, owner, thread_id, mime, bytes, created_at, data, address"},
 	{name: "repos", columns: "thread_id, owner, version, sha256, updated_at, gzipped, bytes, address"},
 	{name: "boards", columns: "id, owner, title, items, revision, bytes, created_at, updated_at, deleted_at, address, content"},
-	{name: "documents", columns: "id, owner, title, title_folded, named, other_names, title_words, other_words, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, address, name, pages, unread_pages", flags: "named"},
+	{name: "spaces", columns: "id, name, everybody, created_at, deleted_at", flags: "everybody"},
+	{name: "space_members", columns: "space_id, kind, member, role, added_by, added_at"},
+	{name: "person_groups", columns: "owner, name, until"},
+	{name: "documents", columns: "id, owner, title, title_folded, named, other_names, title_words, other_words, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, address, name, pages, unread_pages, embedding, language, terms_version, thread_id, added_by, deleted_at", flags: "named"},
 	{name: "imports", columns: "id, owner, thread_id, turn_id, key, source_type, external_id, resource_key, url, state, outcome, name, remote, doc_id, chunks, code, message, announce, address, created_at, updated_at"},
 	{name: "raw_documents", columns: "doc_id, raw"},
+	{name: "scans", columns: "doc_id, page, text"},
 	{name: "document_texts", columns: "doc_id, text", source: "d.id, e.text FROM documents d JOIN editions e ON e.id = d.edition"},
 	{name: "document_sets", columns: "seq, id, owner, name, address", serial: "seq"},
 	{name: "set_documents", columns: "set_id, position, doc_id"},
@@ -177,22 +187,22 @@ func (t table) row(rows *sql.Rows, columns []string) ([]any, error) {
 // importChunks copies the chunks and vectors of every document and indexes them
 // for Postgres.
 func (s *Store) importChunks(ctx context.Context, from *sql.Tx, to pgx.Tx) error {
-	documents, err := from.QueryContext(ctx, "SELECT id, edition FROM documents WHERE edition > 0")
+	documents, err := from.QueryContext(ctx, "SELECT id, edition, language FROM documents WHERE edition > 0")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = documents.Close() }()
 	for documents.Next() {
-		var id string
+		var id, lang string
 		var edition int64
-		if err := documents.Scan(&id, &edition); err != nil {
+		if err := documents.Scan(&id, &edition, &lang); err != nil {
 			return err
 		}
 		chunks, vectors, err := readChunks(ctx, from, edition)
 		if err != nil {
 			return err
 		}
-		words, err := s.insertChunks(ctx, plain{to}, id, chunks, vectors)
+		words, err := s.insertChunks(ctx, plain{to}, id, lang, chunks, vectors)
 		if err != nil {
 			return err
 		}

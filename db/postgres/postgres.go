@@ -31,6 +31,7 @@ type Store struct {
 	timeouts     timeouts
 	known        int64 // newest version of the schema that this release knows
 	meanings     meanings
+	corpora      corpora
 	compared     int // vector.MaxCompared; tests lower it
 	indexedFrom  int // indexFrom; tests lower it
 }

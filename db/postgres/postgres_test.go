@@ -32,7 +32,7 @@ func openStore(t testing.TB, url string) *Store {
 // is ten times as fast as TRUNCATE, which makes new files.
 const everything = `DELETE FROM conversations; DELETE FROM deleted_conversations; DELETE FROM deleted_turns; DELETE FROM profiles;
 	DELETE FROM cancels; DELETE FROM documents; DELETE FROM document_sets; DELETE FROM attachments; DELETE FROM boards; DELETE FROM imports; DELETE FROM connections; DELETE FROM access_keys;
-	DELETE FROM limits; DELETE FROM anonymous_owners; DELETE FROM spending`
+	DELETE FROM spaces; DELETE FROM person_groups; DELETE FROM limits; DELETE FROM anonymous_owners; DELETE FROM claims; DELETE FROM spending; DELETE FROM model_usage`
 
 func TestStoreKeepsTheContract(t *testing.T) {
 	t.Parallel()

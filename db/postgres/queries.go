@@ -99,7 +99,7 @@ func (q queries) InsertTurn(ctx context.Context, t sqlcgen.Turn, m sqlcgen.Messa
 }
 
 func (q queries) PlaceTurn(ctx context.Context, t sqlcgen.Turn, show *sqlcgen.ShowConversationParams) error {
-	p := sqlcgen.PlaceTurnParams{Owner: t.Owner, ThreadID: t.ThreadID, ID: t.ID, Status: t.Status, Parent: t.Parent}
+	p := sqlcgen.PlaceTurnParams{Owner: t.Owner, ThreadID: t.ThreadID, ID: t.ID, Status: t.Status, Asks: t.Asks, Parent: t.Parent}
 	if show != nil {
 		p.Shown, p.At, p.Title, p.TitleFolded = true, show.At, show.Title, show.TitleFolded
 	}
@@ -125,6 +125,9 @@ func (q queries) SettleTurn(ctx context.Context, e rules.Ending) error {
 }
 
 func (q queries) DeleteUpload(ctx context.Context, docID string) error {
+	if err := q.DeleteScans(ctx, docID); err != nil {
+		return err
+	}
 	return q.DeleteRaw(ctx, docID)
 }
 

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -37,6 +38,9 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 	t.Helper()
 	ctx := t.Context()
 	require.NoError(t, s.PutProfile(ctx, owner, chat.Profile{Industry: name}))
+	if owner != chat.PublicOwner {
+		must.Have(s.BeginClaim(ctx, name, owner, time.Now()))(t)
+	}
 	for _, id := range []string{name, name + "2"} {
 		_, _, _, err := s.InsertTurn(ctx, chat.Turn{ID: id, Owner: owner, ThreadID: "c-" + name, StreamRunID: "r", Content: chat.Content{Message: name}})
 		require.NoError(t, err)
@@ -51,6 +55,7 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 	for _, id := range []string{"d-" + name, "raw-" + name} {
 		require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: id, Owner: owner, Title: name}, []byte(name)))
 	}
+	require.NoError(t, s.PutScan(ctx, owner, "raw-"+name, "", 1, name))
 	require.NoError(t, s.StoreText(ctx, owner, "d-"+name, name, []chat.Chunk{{Text: name, End: len(name)}}, [][]float32{{1}}))
 	must.Have(s.CreateImport(ctx, chat.Import{ID: "i-" + name, Owner: owner, Key: name, Source: chat.SourceLink, URL: name}))(t)
 	require.NoError(t, s.SpendOnDocument(ctx, owner, "d-"+name, db.Spending{Tokens: 1}, time.Now()))
@@ -63,6 +68,8 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 	require.NoError(t, s.PutConnection(ctx, db.Connection{Owner: owner, Provider: "google", Account: name, Token: name}, false))
 	require.NoError(t, s.CreateKey(ctx, db.Key{ID: "k-" + name, Owner: owner, Name: name, Digest: name}))
 	require.NoError(t, s.AppendAudit(ctx, []db.AuditEntry{{Kind: name, Owner: owner}}))
+	require.NoError(t, s.CreateSpace(ctx, owner, chat.Space{ID: "p-" + name, Name: name}))
+	require.NoError(t, s.PutGroups(ctx, owner, []string{name}, time.Now().Add(time.Hour)))
 	must.Have(s.CreateConversation(ctx, chat.Conversation{ID: "x-" + name, Owner: owner}))(t)
 	require.NoError(t, s.DeleteConversation(ctx, owner, "x-"+name))
 }
@@ -75,7 +82,7 @@ func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 	fillTables(t, s, "bob", "Nougat")
 	fillTables(t, s, chat.PublicOwner, "Everybodys")
 	conn, _ := reader(t, database)
-	public := map[string]bool{"documents": true, "raw_documents": true, "document_texts": true, "chunks": true, "chunk_vectors": true}
+	public := map[string]bool{"documents": true, "raw_documents": true, "scans": true, "document_texts": true, "chunks": true, "chunk_vectors": true}
 
 	as := func(subject string, f func(tx pgx.Tx)) {
 		claims := ""
@@ -100,9 +107,9 @@ func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 		require.NoError(t, tx.QueryRow(t.Context(), "SELECT count(*) FROM "+table+" x WHERE "+where).Scan(&n), table)
 		return n
 	}
-	for _, table := range append(tables(), "leases", "limits", "goose_db_version") {
+	for _, table := range append(tables(), "leases", "tool_servers", "limits", "goose_db_version") {
 		as("ann", func(tx pgx.Tx) {
-			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "leases", "limits", "anonymous_owners", "spending", "connections", "access_keys", "shares", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
+			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "leases", "tool_servers", "limits", "anonymous_owners", "claims", "spending", "model_usage", "connections", "access_keys", "shares", "person_groups", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
 				require.Zero(t, rows(tx, table, ""), table)
 				return
 			}
@@ -131,6 +138,54 @@ func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 	require.Equal(t, "Nougat", turn.Content.Message, "row-level security does not apply to the owner of the tables")
 }
 
+func TestRowSecurityShowsASpaceToItsMembersOnly(t *testing.T) {
+	t.Parallel()
+	database := pgtest.Database(t)
+	s, ctx := openStore(t, database), t.Context()
+	d := chat.Document{ID: "d", Owner: chat.SpaceOwner("p"), Title: "Canary", AddedBy: "ann"}
+	require.NoError(t, s.CreateSpace(ctx, "ann", chat.Space{ID: "p", Name: "Team"}))
+	require.NoError(t, s.CreateDocument(ctx, d, []byte("canary")))
+	require.NoError(t, s.StoreText(ctx, d.Owner, d.ID, "canary", []chat.Chunk{{Text: "canary", End: 6}}, [][]float32{{1}}))
+	require.NoError(t, s.PutSpaceMember(ctx, "ann", "p", chat.SpaceMember{ID: "bob", Role: chat.Reader}))
+	require.NoError(t, s.PutSpaceMember(ctx, "ann", "p", chat.SpaceMember{ID: "legal", Group: true, Role: chat.Reader}))
+	require.NoError(t, s.PutGroups(ctx, "carol", []string{"legal"}, time.Now().Add(time.Hour)))
+	require.NoError(t, s.PutGroups(ctx, "dave", []string{"legal"}, time.Now().Add(-time.Second)))
+	conn, _ := reader(t, database)
+	reads := func(claims string) bool {
+		tx := must.Have(conn.Begin(ctx))(t)
+		defer func() { require.NoError(t, tx.Rollback(ctx)) }()
+		must.Have(tx.Exec(ctx, "SELECT set_config('request.jwt.claims', $1, true)", claims))(t)
+		seen := 0
+		for _, table := range []string{"documents", "document_texts", "chunks", "chunk_vectors", "spaces", "space_members"} {
+			var n int
+			require.NoError(t, tx.QueryRow(ctx, "SELECT count(*) FROM "+table).Scan(&n))
+			if n > 0 {
+				seen++
+			}
+		}
+		require.Contains(t, []int{0, 6}, seen, "all or nothing")
+		return seen > 0
+	}
+	sub := func(id string) string { return `{"sub":"` + id + `"}` }
+	for claims, want := range map[string]bool{sub("ann"): true, sub("bob"): true, sub("carol"): true, sub("dave"): false, sub("legal"): false, sub("eve"): false, "": false, `{"sub":"bob","is_anonymous":true}`: false} {
+		require.Equal(t, want, reads(claims), claims)
+	}
+	require.NoError(t, s.RemoveSpaceMember(ctx, "ann", "p", false, "bob"))
+	require.False(t, reads(sub("bob")))
+	require.NoError(t, s.PutGroups(ctx, "carol", nil, time.Now()))
+	require.False(t, reads(sub("carol")))
+	require.NoError(t, s.DeleteInSpace(ctx, "ann", "p", "d", time.Now()))
+	var n int
+	tx := must.Have(conn.Begin(ctx))(t)
+	must.Have(tx.Exec(ctx, "SELECT set_config('request.jwt.claims', $1, true)", sub("ann")))(t)
+	require.NoError(t, tx.QueryRow(ctx, "SELECT count(*) FROM documents").Scan(&n))
+	require.NoError(t, tx.Rollback(ctx))
+	require.Zero(t, n, "a deleted document")
+	require.NoError(t, s.RestoreInSpace(ctx, "ann", "p", "d"))
+	require.NoError(t, s.DeleteSpace(ctx, "ann", "p", "Team", time.Now()))
+	require.False(t, reads(sub("ann")), "a deleted space")
+}
+
 func btoi(b bool) int {
 	if b {
 		return 1
@@ -144,4 +199,18 @@ func TestOpenRefusesARoleThatDoesNotOwnTheTables(t *testing.T) {
 	_, address := reader(t, database)
 	_, err := Open(t.Context(), address)
 	require.ErrorContains(t, err, "must own Palaver's tables")
+}
+
+// Supabase grants its roles everything on new tables, and TRUNCATE is not subject to
+// row-level security.
+func TestSupabasesRolesMayOnlyRead(t *testing.T) {
+	t.Parallel()
+	database := pgtest.Database(t)
+	pgtest.Exec(t, database, "DO $$ BEGIN CREATE ROLE anon NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$",
+		"ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON TABLES TO anon")
+	openStore(t, database)
+	conn := must.Have(pgx.Connect(t.Context(), database))(t)
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	rows := must.Have(conn.Query(t.Context(), "SELECT DISTINCT privilege_type FROM information_schema.role_table_grants WHERE grantee = 'anon' AND table_schema = 'public'"))(t)
+	require.Equal(t, []string{"SELECT"}, must.Have(pgx.CollectRows(rows, pgx.RowTo[string]))(t))
 }

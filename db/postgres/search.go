@@ -2,7 +2,10 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 
@@ -10,19 +13,20 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/rules"
-	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
 // The SQL below is not in queries/ because sqlc does not know the columns of
 // unnest(tsvector), and because its methods read all rows into memory, which
 // the vectors of many documents should not be.
 
-// visible are the ready documents that $1 may see, all ($2 NULL) or those listed
-// in $2.
+// visible are the ready documents that $1 may see, all ($2 NULL), but for hidden samples and
+// what belongs to other conversations than $3, or those listed in $2.
 const (
-	visible = `visible AS (SELECT d.id, d.chunks, d.words, d.names FROM documents d WHERE ` + isVisible + `)`
+	visible = `visible AS (SELECT d.id, d.chunks, d.words, d.names, d.language FROM documents d WHERE ` + isVisible + `)`
 
-	isVisible = `d.owner IN ($1, '*') AND d.status = 'ready' AND ($2::text[] IS NULL OR d.id = ANY($2::text[]))`
+	isVisible = `d.owner IN ($1, '*') AND d.status = 'ready' AND ($2::text[] IS NULL OR d.id = ANY($2::text[]))
+		AND ($2::text[] IS NOT NULL OR d.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = $1 AND p.hide_samples))
+		AND ($2::text[] IS NOT NULL OR d.thread_id = '' OR d.thread_id = $3::text)`
 )
 
 // smallCorpus is the most visible chunks that a search reads one by one. If there
@@ -35,8 +39,8 @@ const smallCorpus = 5000
 // planner would order them by statistics, which are out of date after many uploads,
 // and could scan the index once per document (TestSearchScansTheIndexOncePerWord).
 var (
-	// readSmall returns nothing if there are more chunks than smallCorpus. setweight
-	// changes nothing here: its result is decompressed once, c.search once per word.
+	// readSmall returns nothing if there are more chunks than smallCorpus. setweight changes
+	// nothing here: its result is decompressed once, c.search once per word.
 	readSmall = `visible v
 		CROSS JOIN LATERAL (SELECT c.id, c.doc_id, c.words, c.frequencies, setweight(c.search, 'A', '{}') AS search
 			FROM chunks c WHERE c.doc_id = v.id OFFSET 0) c
@@ -48,25 +52,23 @@ var (
 		CROSS JOIN LATERAL (SELECT FROM documents d WHERE d.id = c.doc_id AND ` + isVisible + ` OFFSET 0) d`
 )
 
-// rankText returns the SQL of a search. Its first row has the number of visible chunks as
-// its score; the hits follow.
+// readCorpus counts the visible chunks, and lists the languages of their documents.
+const readCorpus = `(SELECT coalesce(sum(v.chunks), 0)::bigint AS chunks, coalesce(array_agg(DISTINCT v.language), '{}') AS languages FROM visible v) k`
+
+// rankText returns the SQL of a search. Each row has the corpus; without a hit, one row has only that.
 //
 // ts_rank does not know how rare a word is and recalls less (bench/recall: .907
 // against .926), so this is BM25 with k1 = 1.2 and b = 0.75 (0.3 and 0.9 are
 // k1 * (1 - b) and k1 * b), with the statistics of the visible chunks. Ties: older text
-// first, then by place in it. Scores are rounded, because a sum depends on its order. $3 to
-// $6 are the words and those similar to them (record.Flat); for each word, the best score
-// of the word and its similar words counts. Names score as in db/sqlite: $7 and $8 are
+// first, then by place in it. Scores are rounded, because a sum depends on its order. $4, $6
+// and $7 are the terms of the groups (record.Group), the terms that count as them, and their
+// weights; for each group, the best score counts. Names score as in db/sqlite: $8 and $9 are
 // record.NameWeight and record.OtherNameShare.
 func rankText(read string) string {
 	return `WITH ` + visible + `,
 		corpus AS (SELECT coalesce(sum(chunks), 0)::float8 AS chunks, count(*)::float8 AS documents, (sum(words) / greatest(sum(chunks), 1))::float8 AS average FROM visible),
-		said AS MATERIALIZED (
-			SELECT s.n, s.word, s.weight, t.lexeme FROM unnest($3::text[], $5::int[], $6::float8[]) WITH ORDINALITY AS s (text, word, weight, n)
-			CROSS JOIN LATERAL unnest(to_tsvector('palaver', s.text)) t),
-		pairs AS (SELECT o.lexeme AS term, s.lexeme, max(s.weight) AS weight FROM said o JOIN said s ON s.word = o.n
-			WHERE o.word = o.n AND (s.word <> s.n OR s.lexeme = o.lexeme) GROUP BY 1, 2),
-		asked AS MATERIALIZED (SELECT s.lexeme, quote_literal(s.lexeme)::tsquery AS query FROM said s GROUP BY s.lexeme),
+		pairs AS MATERIALIZED (SELECT p.term, p.lexeme, p.weight FROM unnest($4::text[], $6::text[], $7::float8[]) AS p (term, lexeme, weight)),
+		asked AS MATERIALIZED (SELECT p.lexeme, quote_literal(p.lexeme)::tsquery AS query FROM pairs p GROUP BY p.lexeme),
 		found AS MATERIALIZED (
 			SELECT c.id, c.doc_id, c.words::float8 AS words, a.lexeme, (c.frequencies -> a.lexeme)::float8 AS frequency FROM ` + read + `),
 		weights AS (
@@ -78,13 +80,13 @@ func rankText(read string) string {
 			LEFT JOIN weights t ON t.lexeme = p.term CROSS JOIN corpus
 		GROUP BY f.id, p.term),
 		named AS MATERIALIZED (
-			SELECT v.id AS doc_id, a.lexeme, CASE WHEN v.names @@ (a.query::text || ':A')::tsquery THEN 1 ELSE $8::float8 END AS share
+			SELECT v.id AS doc_id, a.lexeme, CASE WHEN v.names @@ (a.query::text || ':A')::tsquery THEN 1 ELSE $9::float8 END AS share
 			FROM visible v JOIN asked a ON v.names @@ a.query),
 		rarities AS (
 			SELECT a.lexeme, ln(1 + (max(corpus.documents) - count(n.lexeme) + 0.5) / (count(n.lexeme) + 0.5)) AS weight
 			FROM asked a LEFT JOIN named n ON n.lexeme = a.lexeme CROSS JOIN corpus GROUP BY a.lexeme),
 		names AS (SELECT n.doc_id, sum(n.score) AS score FROM (
-			SELECT n.doc_id, p.term, max($7::float8 * p.weight * least(r.weight, t.weight) * n.share) AS score
+			SELECT n.doc_id, p.term, max($8::float8 * p.weight * least(r.weight, t.weight) * n.share) AS score
 			FROM named n JOIN pairs p ON p.lexeme = n.lexeme JOIN rarities r ON r.lexeme = n.lexeme JOIN rarities t ON t.lexeme = p.term
 			GROUP BY n.doc_id, p.term) n GROUP BY n.doc_id),
 		ranked AS (SELECT f.id, round(sum(f.score)::numeric, 9)::float8 AS score FROM (
@@ -92,22 +94,21 @@ func rankText(read string) string {
 			UNION ALL SELECT f.id, n.score FROM (SELECT DISTINCT id, doc_id FROM found) f JOIN names n ON n.doc_id = f.doc_id
 			UNION ALL SELECT c.id, n.score FROM names n JOIN chunks c ON c.doc_id = n.doc_id AND c.ordinal = 0
 				WHERE NOT EXISTS (SELECT FROM found f WHERE f.doc_id = n.doc_id)) f
-		GROUP BY f.id ORDER BY score DESC, f.id LIMIT $4)
-		SELECT '', '', 0, '', 0, 0, '', 0, '', corpus.chunks FROM corpus
-		UNION ALL (
-		SELECT d.id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, r.score
-		FROM ranked r JOIN chunks c ON c.id = r.id JOIN documents d ON d.id = c.doc_id
-		ORDER BY r.score DESC, r.id)`
+		GROUP BY f.id ORDER BY score DESC, f.id LIMIT $5)
+		SELECT k.chunks, k.languages, coalesce(d.id, ''), coalesce(d.title, ''), coalesce(c.ordinal, 0), coalesce(c.text, ''), coalesce(c.start_char, 0),
+			coalesce(c.end_char, 0), coalesce(c.heading, ''), coalesce(c.id, 0), coalesce(c.pages, ''), coalesce(d.owner, ''), coalesce(d.language, ''),
+			EXISTS (SELECT FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id), coalesce(r.score, 0)
+		FROM ` + readCorpus + ` LEFT JOIN (ranked r JOIN chunks c ON c.id = r.id JOIN documents d ON d.id = c.doc_id) ON true
+		ORDER BY r.score DESC, r.id`
 }
 
-// countWords returns the SQL that counts the visible chunks, and then, for each word, those
-// that have it.
+// countWords returns the SQL that returns the corpus and, for each query, how many of its chunks it
+// matches.
 func countWords(read string) string {
 	return `WITH ` + visible + `,
-		asked AS MATERIALIZED (SELECT w.n, phraseto_tsquery('palaver', w.word) AS query FROM unnest($3::text[]) WITH ORDINALITY AS w (word, n)),
+		asked AS MATERIALIZED (SELECT w.n, w.word::tsquery AS query FROM unnest($4::text[]) WITH ORDINALITY AS w (word, n)),
 		found AS MATERIALIZED (SELECT a.n FROM ` + read + `)
-		SELECT coalesce(sum(v.chunks), 0)::bigint FROM visible v
-		UNION ALL (SELECT count(f.n) FROM asked a LEFT JOIN found f ON f.n = a.n GROUP BY a.n ORDER BY a.n)`
+		SELECT k.chunks, k.languages, ARRAY(SELECT count(f.n) FROM asked a LEFT JOIN found f ON f.n = a.n GROUP BY a.n ORDER BY a.n) FROM ` + readCorpus
 }
 
 var (
@@ -118,68 +119,137 @@ var (
 func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) (_ []chat.Hit, err error) {
 	ctx, end := s.Call(ctx, "search text", rules.Long)
 	defer end(&err)
-	flat := record.Alike(words)
-	n := 0
-	for i, text := range flat.Texts {
-		var inText int
-		flat.Texts[i], inText = terms(text)
-		flat.Word[i]++ // Postgres counts from 1
-		n += inText
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return nil, err
 	}
-	if n == 0 || k < 1 {
+	if k < 1 || len(words) == 0 {
 		return nil, nil
 	}
-	hits, err := s.rank(ctx, rankSmall, owner, docIDs, flat.Texts, k, flat.Word, flat.Weights, record.NameWeight, record.OtherNameShare)
-	if err == nil && hits[0].Score > smallCorpus {
-		hits, err = s.rank(ctx, rankLarge, owner, docIDs, flat.Texts, k, flat.Word, flat.Weights, record.NameWeight, record.OtherNameShare)
-	}
-	if err != nil {
+	thread := db.ThreadOf(ctx)
+	hits, err := search(s, owner, docIDs, thread, rankSmall, rankLarge, func(statement string, known corpus) ([]rules.HitRow, corpus, error) {
+		own, alike, weights := pairs(record.Groups(words, known.languages))
+		return s.rank(ctx, statement, owner, docIDs, thread, own, k, alike, weights, record.NameWeight, record.OtherNameShare)
+	})
+	if err != nil || len(hits) == 0 {
 		return nil, err
 	}
-	return hits[1:], s.LabelHits(ctx, owner, hits[1:])
+	return s.Hits(ctx, queries{s.q}, owner, hits)
 }
 
-func (s *Store) rank(ctx context.Context, sql string, args ...any) ([]chat.Hit, error) {
+// corpus is what a search must know of the visible documents.
+type corpus struct {
+	chunks    int
+	languages []string
+}
+
+// corpora remembers the corpora of the last searches, by owner, conversation and documents.
+type corpora struct {
+	mu     sync.Mutex
+	last   map[string]corpus
+	latest corpus
+}
+
+const (
+	maxCorpora   = 1000
+	maxCorpusTry = 3 // statements of one search, while documents arrive
+)
+
+// search runs the statement that suits the corpus. It assumes that the corpus is the one of the last
+// search; the statement says what it really is, and runs again if that makes a difference.
+func search[R any](s *Store, owner string, docIDs []string, thread string, small, large string, run func(statement string, known corpus) (R, corpus, error)) (R, error) {
+	key := record.Digest(owner + "\x00" + thread + "\x00" + strings.Join(docIDs, "\x00"))
+	s.corpora.mu.Lock()
+	known, searched := s.corpora.last[key]
+	if !searched {
+		known = s.corpora.latest // most libraries of an installation have the same languages
+	}
+	s.corpora.mu.Unlock()
+	for try := 1; ; try++ {
+		statement := small
+		if known.chunks > smallCorpus {
+			statement = large
+		}
+		out, is, err := run(statement, known)
+		if err != nil {
+			return out, err
+		}
+		if slices.Equal(is.languages, known.languages) && (is.chunks > smallCorpus) == (known.chunks > smallCorpus) || try == maxCorpusTry {
+			s.corpora.mu.Lock()
+			defer s.corpora.mu.Unlock()
+			if s.corpora.last == nil || len(s.corpora.last) >= maxCorpora {
+				s.corpora.last = map[string]corpus{}
+			}
+			s.corpora.last[key], s.corpora.latest = is, is
+			return out, nil
+		}
+		known = is
+	}
+}
+
+// pairs lists the terms of groups, beside the terms that count as them with their weights.
+func pairs(groups []record.Group) (own, alike []string, weights []float64) {
+	for _, g := range groups {
+		for _, a := range append([]record.Alike{{Term: g.Term, Weight: 1}}, g.Alike...) {
+			own, alike, weights = append(own, g.Term), append(alike, a.Term), append(weights, a.Weight)
+		}
+	}
+	return own, alike, weights
+}
+
+func (s *Store) rank(ctx context.Context, sql string, args ...any) (hits []rules.HitRow, is corpus, err error) {
 	rows, err := s.query(ctx, sql, args...)
 	if err != nil {
-		return nil, err
+		return nil, is, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (chat.Hit, error) {
-		var r sqlcgen.ChunksByKeyRow
-		var score float64
-		err := row.Scan(&r.DocID, &r.Title, &r.Ordinal, &r.Text, &r.StartChar, &r.EndChar, &r.Heading, &r.ID, &r.Pages, &score)
-		return rules.Hit(r, score), err
+	hits, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r rules.HitRow, err error) {
+		err = row.Scan(&is.chunks, &is.languages, &r.DocID, &r.Title, &r.Ordinal, &r.Text, &r.StartChar, &r.EndChar, &r.Heading, &r.ID, &r.Pages, &r.Owner, &r.Language, &r.Twin, &r.Score)
+		return r, err
 	})
+	if len(hits) == 1 && hits[0].DocID == "" {
+		hits = nil
+	}
+	return hits, is, err
 }
 
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
 	ctx, end := s.Call(ctx, "count words", rules.Long)
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return nil, 0, err
+	}
 	words = record.Words(words)
-	asked := make([]string, len(words))
-	for i, w := range words {
-		asked[i], _ = terms(w)
-	}
-	list, err := s.count(ctx, countSmall, owner, []string(nil), asked)
-	if err == nil && list[0] > smallCorpus {
-		list, err = s.count(ctx, countLarge, owner, []string(nil), asked)
-	}
+	thread := db.ThreadOf(ctx)
+	list, err := search(s, owner, nil, thread, countSmall, countLarge, func(statement string, known corpus) (list []int, is corpus, err error) {
+		asked := make([]string, len(words))
+		for i, w := range words {
+			asked[i] = record.Match(w, known.languages, " & ", " | ", quote)
+		}
+		list, is, err = s.count(ctx, statement, owner, []string(nil), thread, asked)
+		total = is.chunks
+		return list, is, err
+	})
 	if err != nil {
 		return nil, 0, err
 	}
 	counts := make(map[string]int, len(words))
-	for i, n := range list[1:] { // after the number of chunks
+	for i, n := range list {
 		counts[words[i]] = n
 	}
-	return counts, list[0], nil
+	return counts, total, nil
 }
 
-func (s *Store) count(ctx context.Context, sql string, args ...any) ([]int, error) {
+// quote quotes a term, which has no quotation marks, for a tsquery.
+func quote(term string) string { return "'" + term + "'" }
+
+func (s *Store) count(ctx context.Context, sql string, args ...any) (list []int, is corpus, err error) {
 	rows, err := s.query(ctx, sql, args...)
 	if err != nil {
-		return nil, err
+		return nil, is, err
 	}
-	return pgx.CollectRows(rows, pgx.RowTo[int])
+	_, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (struct{}, error) {
+		return struct{}{}, row.Scan(&is.chunks, &is.languages, &list)
+	})
+	return list, is, err
 }
 
 func (s *Store) query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {

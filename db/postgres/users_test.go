@@ -34,7 +34,7 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 	fillTables(t, s, "bob", "Nougat")
 	others := traces(t, s, "Nougat")
 	require.Equal(t, others, traces(t, s, "Marzipan"))
-	require.Len(t, others, len(tables())-4, "all but chunk_vectors, deleted_turns, anonymous_owners and spending, which hold no text")
+	require.Len(t, others, len(tables())-5, "all but chunk_vectors, deleted_turns, anonymous_owners, spending and model_usage, which hold no text")
 
 	require.NoError(t, s.DeleteConversation(ctx, "ann", "c-Marzipan"))
 	for _, table := range []string{"conversations", "turns", "messages", "turn_events", "turn_texts", "drafts", "stream_runs", "cancels"} {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/vector"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
@@ -125,15 +126,15 @@ func texts(vectors [][]byte) []string {
 	return list
 }
 
-// readVectors reads the vectors of the newest visible documents, $4 at most.
+// readVectors reads the vectors of the newest visible documents, $5 at most.
 const readVectors = `WITH visible AS (SELECT d.id, sum(d.chunks) OVER (ORDER BY d.created_at DESC, d.id DESC) - d.chunks AS newer
 		FROM documents d WHERE ` + isVisible + `)
 	SELECT v.id, v.vector FROM visible d JOIN chunks c ON c.doc_id = d.id JOIN chunk_vectors v ON v.id = c.id
-	WHERE d.newer < $4 AND length(v.vector) = $3 LIMIT $4`
+	WHERE d.newer < $5 AND length(v.vector) = $4 LIMIT $5`
 
-// countVisible counts the visible chunks, and says whether the index $3 can be used.
+// countVisible counts the visible chunks, and says whether the index $4 can be used.
 const countVisible = `SELECT coalesce(sum(d.chunks), 0),
-		coalesce((SELECT i.indisvalid FROM pg_index i WHERE i.indexrelid = to_regclass($3)), false)
+		coalesce((SELECT i.indisvalid FROM pg_index i WHERE i.indexrelid = to_regclass($4)), false)
 	FROM documents d WHERE ` + isVisible
 
 // searchSettings are settings of one transaction. With the first, the index is read on until
@@ -148,7 +149,7 @@ const searchSettings = `SELECT set_config('hnsw.iterative_scan', 'relaxed_order'
 func readNearest(dimensions int) string {
 	return fmt.Sprintf(`SELECT v.id, v.vector FROM chunk_vectors v
 		WHERE vector_dims(v.meaning) = %[1]d AND EXISTS (SELECT FROM chunks c JOIN documents d ON d.id = c.doc_id WHERE c.id = v.id AND `+isVisible+` OFFSET 0)
-		ORDER BY (v.meaning::halfvec(%[1]d)) <#> $3::text::halfvec(%[1]d) LIMIT $4`, dimensions)
+		ORDER BY (v.meaning::halfvec(%[1]d)) <#> $4::text::halfvec(%[1]d) LIMIT $5`, dimensions)
 }
 
 func indexName(dimensions int) string { return "chunk_vectors_hnsw_" + strconv.Itoa(dimensions) }
@@ -156,6 +157,9 @@ func indexName(dimensions int) string { return "chunk_vectors_hnsw_" + strconv.I
 func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {
 	ctx, end := s.Call(ctx, "search vectors", rules.Long)
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return nil, err
+	}
 	query := vector.Unit(meaning)
 	if query == nil || k < 1 {
 		return nil, nil
@@ -167,12 +171,12 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 	if err != nil {
 		return nil, err
 	}
-	return s.Hits(ctx, queries{s.q}, owner, best)
+	return s.Ranked(ctx, queries{s.q}, owner, best)
 }
 
 // compare computes the scores of all visible vectors, or of the newest.
 func (s *Store) compare(ctx context.Context, owner string, query []float32, docIDs []string, k int) ([]vector.Scored, error) {
-	rows, err := s.query(ctx, readVectors, owner, docIDs, 4*len(query), s.compared)
+	rows, err := s.query(ctx, readVectors, owner, docIDs, db.ThreadOf(ctx), 4*len(query), s.compared)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +191,7 @@ func (s *Store) nearest(ctx context.Context, owner string, query []float32, docI
 	}
 	var visible int64
 	var indexed bool
-	row := plain{s.pool}.QueryRow(ctx, countVisible, owner, docIDs, indexName(len(query)))
+	row := plain{s.pool}.QueryRow(ctx, countVisible, owner, docIDs, db.ThreadOf(ctx), indexName(len(query)))
 	if err := row.Scan(&visible, &indexed); err != nil || !indexed || visible < int64(s.indexedFrom) {
 		return nil, err
 	}
@@ -196,7 +200,7 @@ func (s *Store) nearest(ctx context.Context, owner string, query []float32, docI
 		if _, err := tx.Exec(ctx, searchSettings); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, readNearest(len(query)), owner, docIDs, vector.Text(vector.Encode(query)), candidates)
+		rows, err := tx.Query(ctx, readNearest(len(query)), owner, docIDs, db.ThreadOf(ctx), vector.Text(vector.Encode(query)), candidates)
 		if err == nil {
 			best, err = rank(rows, query, k)
 		}

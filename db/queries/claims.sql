@@ -1,5 +1,20 @@
 -- These queries move the data of an anonymous caller to the account that they sign in to.
 
+-- name: InsertClaim :exec
+INSERT INTO claims (owner, account, began_at) VALUES (@owner, @account, @began_at) ON CONFLICT DO NOTHING;
+
+-- name: ClaimAccount :one
+SELECT account FROM claims WHERE owner = @owner;
+
+-- name: Claims :many
+SELECT owner, account, began_at FROM claims WHERE began_at < CAST(@before_at AS BIGINT) AND owner > @after_owner ORDER BY owner LIMIT CAST(@max_rows AS BIGINT);
+
+-- name: DeleteClaim :exec
+DELETE FROM claims WHERE owner = @owner AND account = @account;
+
+-- name: DeleteUserClaims :exec
+DELETE FROM claims WHERE owner = @owner OR account = @owner;
+
 -- name: TurnRunsInThread :one
 SELECT EXISTS (SELECT 1 FROM turns WHERE owner = @owner AND thread_id = @thread_id AND settled_at = 0
     AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > @sent_after)));
@@ -37,7 +52,8 @@ UPDATE boards SET owner = @new_owner, address = '' WHERE id = @thread_id AND own
 -- name: CountUnfinished :one
 SELECT
     (SELECT count(*) FROM documents d WHERE d.owner = @owner AND d.status = 'processing') AS documents,
-    (SELECT count(*) FROM imports i WHERE i.owner = @owner AND i.state NOT IN ('ready', 'failed')) AS imports;
+    (SELECT count(*) FROM imports i WHERE i.owner = @owner AND i.state NOT IN ('ready', 'failed')) AS imports,
+    (SELECT count(*) FROM turns t WHERE t.owner = @owner AND t.settled_at = 0 AND t.status = 'new' AND t.sent_at > @sent_after) AS messages;
 
 -- An owner has one document of each source. If the account has it, too, the moved document
 -- stays, but a new version of the source does not replace it.

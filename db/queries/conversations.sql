@@ -41,19 +41,24 @@ DELETE FROM cancels WHERE cancels.owner = @owner AND kind = 'run'
 DELETE FROM cancels WHERE owner = @owner AND thread_id = @thread_id AND thread_id <> '';
 
 -- name: Profile :one
-SELECT industry, location FROM profiles WHERE owner = @owner;
+SELECT industry, location, hide_samples, instructions FROM profiles WHERE owner = @owner;
 
 -- name: PutProfile :exec
-INSERT INTO profiles (owner, industry, location) VALUES (@owner, @industry, @location)
-ON CONFLICT (owner) DO UPDATE SET industry = excluded.industry, location = excluded.location;
+INSERT INTO profiles (owner, industry, location, hide_samples, instructions) VALUES (@owner, @industry, @location, @hide_samples, @instructions)
+ON CONFLICT (owner) DO UPDATE SET industry = excluded.industry, location = excluded.location, hide_samples = excluded.hide_samples, instructions = excluded.instructions;
 
 -- name: SessionGeneration :one
-SELECT sessions FROM profiles WHERE owner = @owner;
+SELECT CAST(coalesce(max(sessions), 0) AS BIGINT) AS sessions FROM profiles WHERE owner = @owner OR owner = @deleted;
 
 -- name: EndSessions :one
-INSERT INTO profiles (owner, industry, location, sessions) VALUES (@owner, '', '', 1)
-ON CONFLICT (owner) DO UPDATE SET sessions = profiles.sessions + 1
+INSERT INTO profiles (owner, industry, location, sessions)
+VALUES (@owner, '', '', (SELECT coalesce(max(d.sessions), 0) + 1 FROM profiles d WHERE d.owner = @deleted))
+ON CONFLICT (owner) DO UPDATE SET sessions = CASE WHEN profiles.sessions >= excluded.sessions THEN profiles.sessions + 1 ELSE excluded.sessions END
 RETURNING sessions;
+
+-- name: RaiseSessions :exec
+INSERT INTO profiles (owner, industry, location, sessions) VALUES (@owner, '', '', @sessions)
+ON CONFLICT (owner) DO UPDATE SET sessions = excluded.sessions WHERE profiles.sessions < excluded.sessions;
 
 -- The conversation that has an id now, and the deleted one that had it last;
 -- generation 0: none.

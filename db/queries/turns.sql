@@ -40,8 +40,12 @@ ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason
 DELETE FROM cancels WHERE created_at < @older_than;
 
 -- name: MarkTurn :exec
-UPDATE turns SET status = @status, parent = @parent, place = @place
+UPDATE turns SET status = @status, asks = @asks, parent = @parent, place = @place
 WHERE id = @id AND owner = @owner AND settled_at = 0;
+
+-- name: PassOnChildren :exec
+UPDATE turns SET parent = @parent
+WHERE owner = @owner AND thread_id = @thread_id AND parent = @id;
 
 -- name: LastEvent :one
 SELECT event FROM turn_events WHERE turn_id = @turn_id ORDER BY n DESC LIMIT 1;

@@ -18,7 +18,7 @@ SELECT
     (SELECT count(*) FROM attachments a WHERE a.owner = @owner) AS attachments,
     (SELECT count(*) FROM repos r WHERE r.owner = @owner) AS repos,
     (SELECT count(*) FROM boards b WHERE b.owner = @owner) AS boards,
-    (SELECT count(*) FROM profiles p WHERE p.owner = @owner) AS profiles,
+    (SELECT count(*) FROM profiles p WHERE p.owner = @owner AND p.industry || p.location || p.instructions <> '') AS profiles,
     (SELECT count(*) FROM cancels c WHERE c.owner = @owner) AS cancels,
     (SELECT count(*) FROM connections n WHERE n.owner = @owner) AS connections,
     (SELECT count(*) FROM access_keys k WHERE k.owner = @owner) AS access_keys,

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -58,6 +59,28 @@ func BenchmarkStoreText(b *testing.B) {
 		var chunk strings.Builder
 		for n := range 140 {
 			chunk.WriteString("word" + strconv.Itoa((i*n+n)%9973) + " ")
+		}
+		chunks = append(chunks, chat.Chunk{Text: chunk.String(), Start: text.Len(), End: text.Len() + chunk.Len()})
+		text.WriteString(chunk.String())
+	}
+	require.NoError(b, s.CreateDocument(b.Context(), chat.Document{ID: "d", Owner: "o"}, nil))
+	for b.Loop() {
+		require.NoError(b, s.StoreText(b.Context(), "o", "d", text.String(), chunks, nil))
+	}
+}
+
+// BenchmarkStoreNumbers stores 50,000 rows of numbers.
+func BenchmarkStoreNumbers(b *testing.B) {
+	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "palaver.db"))
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = s.Close() })
+	var text strings.Builder
+	var chunks []chat.Chunk
+	for i := 0; i < 50_000; {
+		var chunk strings.Builder
+		for chunk.Len() < 1200 {
+			fmt.Fprintf(&chunk, "%d | 2024-%02d-%02d | %d.%02d | %d,%03d.%02d | %d\n", i, i%12+1, i%28+1, i%997, i%100, i%90+1, i%1000, i%100, i*7919%100_003)
+			i++
 		}
 		chunks = append(chunks, chat.Chunk{Text: chunk.String(), Start: text.Len(), End: text.Len() + chunk.Len()})
 		text.WriteString(chunk.String())

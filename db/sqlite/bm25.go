@@ -52,51 +52,11 @@ const (
 	b  = 0.75
 )
 
-// group is a term with the terms similar to it.
-type group struct {
-	term  string
-	alike []alike
-}
-
-type alike struct {
-	term   string
-	weight float64
-}
-
-// groups pairs the words of a search with their terms, which are in the order of
-// flat.Texts. A term that occurs twice is one.
-func groups(flat record.Flat, terms []wordTerm) []group {
-	own := map[int][]int{} // the groups of a word, by its place among the words
-	at := map[string]int{}
-	var out []group
-	for _, t := range terms {
-		if flat.Word[t.word] != t.word {
-			continue
-		}
-		i, ok := at[t.term]
-		if !ok {
-			i = len(out)
-			at[t.term] = i
-			out = append(out, group{term: t.term})
-		}
-		own[t.word] = append(own[t.word], i)
-	}
-	for _, t := range terms {
-		if flat.Word[t.word] == t.word {
-			continue
-		}
-		for _, i := range own[flat.Word[t.word]] {
-			out[i].alike = append(out[i].alike, alike{t.term, flat.Weights[t.word]})
-		}
-	}
-	return out
-}
-
 // rank returns the k best chunks. A chunk's score is the sum, over the groups, of the best
 // score of a group's terms, and what the names of its document score (record.NameWeight). Of
 // a document that only its names match, the first chunk counts. Ties: older text first, then by place in it. Scores are
 // rounded, because a sum depends on its order.
-func (m matches) rank(groups []group, k int) []vector.Scored {
+func (m matches) rank(groups []record.Group, k int) []vector.Scored {
 	at := make(map[string]int, len(m.terms))
 	for i, term := range m.terms {
 		at[term] = i
@@ -104,9 +64,9 @@ func (m matches) rank(groups []group, k int) []vector.Scored {
 	scores := map[int64]float64{}
 	for _, g := range groups {
 		best := map[int64]float64{}
-		m.score(best, at[g.term], 1, m.rarity(at[g.term]))
-		for _, a := range g.alike {
-			m.score(best, at[a.term], a.weight, min(m.rarity(at[a.term]), m.rarity(at[g.term])))
+		m.score(best, at[g.Term], 1, m.rarity(at[g.Term]))
+		for _, a := range g.Alike {
+			m.score(best, at[a.Term], a.Weight, min(m.rarity(at[a.Term]), m.rarity(at[g.Term])))
 		}
 		for chunk, score := range best {
 			scores[chunk] += score
@@ -132,14 +92,14 @@ func (m matches) rank(groups []group, k int) []vector.Scored {
 }
 
 // nameScores returns what the names of documents score, by edition.
-func (m matches) nameScores(groups []group, at map[string]int) map[int64]float64 {
+func (m matches) nameScores(groups []record.Group, at map[string]int) map[int64]float64 {
 	scores := map[int64]float64{}
 	for _, g := range groups {
 		best := map[int64]float64{}
-		own := m.nameRarity(at[g.term])
-		for _, a := range append([]alike{{g.term, 1}}, g.alike...) {
-			weight := record.NameWeight * a.weight * min(own, m.nameRarity(at[a.term]))
-			for _, n := range m.named[at[a.term]] {
+		own := m.nameRarity(at[g.Term])
+		for _, a := range append([]record.Alike{{Term: g.Term, Weight: 1}}, g.Alike...) {
+			weight := record.NameWeight * a.Weight * min(own, m.nameRarity(at[a.Term]))
+			for _, n := range m.named[at[a.Term]] {
 				score := weight
 				if n.other {
 					score *= record.OtherNameShare

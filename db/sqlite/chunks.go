@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -11,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/vector"
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 const (
@@ -42,10 +44,11 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 	if err != nil {
 		return err
 	}
+	lang := language.Detect(text)
 	var words int64
 	for from := 0; from < len(chunks); from += storeBatch {
 		to := min(from+storeBatch, len(chunks))
-		stored, err := s.storeChunks(ctx, edition, from, chunks[from:to], vectorsBetween(vectors, from, to))
+		stored, err := s.storeChunks(ctx, edition, lang, from, chunks[from:to], vectorsBetween(vectors, from, to))
 		if isForeignKey(err) { // the document was deleted, or another process stored it again
 			return db.ErrNotFound
 		}
@@ -58,12 +61,15 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 		if err := rules.OwnVersion(ctx, queries{Queries: q}, owner, id, version); err != nil {
 			return err
 		}
-		if err := rules.NameOwn(ctx, queries{Queries: q}, owner, id, own); err != nil {
+		if err := rules.NameOwn(ctx, queries{Queries: q}, owner, id, own, lang); err != nil {
 			return err
 		}
 		err := record.Found(q.PublishEdition(ctx, sqlcgen.PublishEditionParams{
-			Owner: owner, ID: id, Edition: edition, Chunks: int64(len(chunks)), Words: words, Model: model}))
+			Owner: owner, ID: id, Edition: edition, Chunks: int64(len(chunks)), Words: words, Model: model, TermsVersion: language.TermsVersion}))
 		if err != nil {
+			return err
+		}
+		if err := q.DeleteScans(ctx, id); err != nil {
 			return err
 		}
 		return q.DeleteOtherEditions(ctx, id)
@@ -95,7 +101,7 @@ func vectorsBetween(vectors [][]float32, from, to int) [][]float32 {
 
 // storeChunks writes and indexes chunks with their vectors, and returns the number of
 // words indexed.
-func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunks []chat.Chunk, vectors [][]float32) (words int64, err error) {
+func (s *Store) storeChunks(ctx context.Context, edition int64, lang string, first int, chunks []chat.Chunk, vectors [][]float32) (words int64, err error) {
 	err = inTx(ctx, s.writer, func(tx *sql.Tx) error {
 		q, index := s.write.WithTx(tx), tx.StmtContext(ctx, s.search.index)
 		for i, c := range chunks {
@@ -106,7 +112,7 @@ func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunk
 			if err != nil {
 				return err
 			}
-			if _, err := index.ExecContext(ctx, id, record.Indexed(c.Text), record.Indexed(c.Heading)); err != nil {
+			if err := indexOne(ctx, index, id, lang, c.Text, c.Heading); err != nil {
 				return err
 			}
 			if vectors == nil {
@@ -122,6 +128,60 @@ func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunk
 		return tx.StmtContext(ctx, s.search.words).QueryRowContext(ctx, begin, begin+int64(len(chunks))).Scan(&words)
 	})
 	return words, err
+}
+
+// indexOne indexes a chunk by the terms of its text and heading.
+func indexOne(ctx context.Context, index *sql.Stmt, id int64, lang, text, heading string) error {
+	_, err := index.ExecContext(ctx, id, strings.Join(record.Terms(text, lang), " "), strings.Join(record.Terms(heading, lang), " "))
+	return err
+}
+
+// IndexDocument indexes in pieces, so that it never holds the write lock for long. An attempt
+// that ends early leaves entries of both versions; the next one replaces all.
+func (s *Store) IndexDocument(ctx context.Context, owner, id string) (err error) {
+	ctx, end := s.Call(ctx, "index document", rules.Bulk)
+	defer end(&err)
+	text, err := s.read.DocumentText(ctx, sqlcgen.DocumentTextParams{ID: id, Owner: owner})
+	if err != nil {
+		return err
+	}
+	lang := language.Detect(text)
+	var words, last int64
+	for more := true; more; {
+		err := inTx(ctx, s.writer, func(tx *sql.Tx) error {
+			chunks, err := s.write.WithTx(tx).EditionChunks(ctx, sqlcgen.EditionChunksParams{ID: id, Owner: owner, AfterID: last, MaxRows: storeBatch})
+			if more = len(chunks) == storeBatch; err != nil || len(chunks) == 0 {
+				return err
+			}
+			if last > 0 && last>>ordinalBits != chunks[0].ID>>ordinalBits { // stored again
+				more = false
+				return nil
+			}
+			index := tx.StmtContext(ctx, s.search.index)
+			for _, c := range chunks {
+				if err := indexOne(ctx, index, c.ID, lang, c.Text, c.Heading); err != nil {
+					return err
+				}
+			}
+			last = chunks[len(chunks)-1].ID
+			var some int64
+			err = tx.StmtContext(ctx, s.search.words).QueryRowContext(ctx, chunks[0].ID, last+1).Scan(&some)
+			words += some
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		if now, err := q.DocumentText(ctx, sqlcgen.DocumentTextParams{ID: id, Owner: owner}); err != nil || now != text { // stored again
+			return err
+		}
+		if err := rules.NameOwn(ctx, queries{Queries: q}, owner, id, db.OwnNames{}, lang); err != nil {
+			return err
+		}
+		return record.Found(q.SetIndexed(ctx, sqlcgen.SetIndexedParams{ID: id, Owner: owner, Words: words, TermsVersion: language.TermsVersion}))
+	})
 }
 
 // vectorBatch limits how long storing vectors holds the write lock.

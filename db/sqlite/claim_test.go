@@ -14,8 +14,8 @@ import (
 
 // keptAfterClaim are the tables in which a former owner may still have rows: which cookies
 // are valid, a token that is encrypted for its owner (package connections moves it), and
-// the audit log.
-var keptAfterClaim = map[string]bool{"profiles": true, "connections": true, "audit_log": true}
+// the audit log. Groups are those of an account's token: a person without an account has none.
+var keptAfterClaim = map[string]bool{"profiles": true, "connections": true, "audit_log": true, "claims": true, "person_groups": true}
 
 // A new table with an owner has to be in queries/claims.sql.
 func TestClaimLeavesNoRowOfTheFormerOwner(t *testing.T) {

@@ -133,7 +133,7 @@ func (q queries) PlaceTurn(ctx context.Context, t sqlcgen.Turn, show *sqlcgen.Sh
 	if err != nil {
 		return err
 	}
-	return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: t.Owner, ID: t.ID, Status: t.Status, Parent: t.Parent, Place: place})
+	return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: t.Owner, ID: t.ID, Status: t.Status, Asks: t.Asks, Parent: t.Parent, Place: place})
 }
 
 func (q queries) SettleTurn(ctx context.Context, e rules.Ending) error {
@@ -172,6 +172,9 @@ func (q queries) SettleTurn(ctx context.Context, e rules.Ending) error {
 
 func (q queries) DeleteUpload(ctx context.Context, docID string) error {
 	if err := q.DeleteRaw(ctx, docID); err != nil {
+		return err
+	}
+	if err := q.DeleteScans(ctx, docID); err != nil {
 		return err
 	}
 	return q.DeleteOtherEditions(ctx, docID)

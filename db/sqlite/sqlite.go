@@ -31,7 +31,6 @@ type Store struct {
 	write, read    *sqlcgen.Queries
 	stopSync       func()
 	search         searchStatements
-	tokenizer      *tokenizer
 	closed         atomic.Bool
 	path           string
 	known          int64 // newest version of the schema that this release knows
@@ -85,9 +84,6 @@ func (s *Store) connect(ctx context.Context, path string, busy time.Duration) (e
 	}
 	s.Store = rules.New(s.database())
 	if err := s.search.prepare(ctx, s.writer, s.reader); err != nil {
-		return err
-	}
-	if s.tokenizer, err = openTokenizer(ctx); err != nil {
 		return err
 	}
 	s.stopSync, err = Sync(path)
@@ -147,9 +143,6 @@ func (s *Store) Close() error {
 		if pool != nil {
 			errs = append(errs, pool.Close())
 		}
-	}
-	if s.tokenizer != nil {
-		errs = append(errs, s.tokenizer.pool.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -124,7 +124,7 @@ func TestAbortedIngestLeavesNoRows(t *testing.T) {
 	} {
 		require.NoError(t, s.CreateDocument(t.Context(), chat.Document{ID: name, Owner: "o"}, nil))
 		edition := must.Have(s.beginEdition(t.Context(), "o", name, nil, "half"))(t)
-		must.Have(s.storeChunks(t.Context(), edition, 0, []chat.Chunk{{Text: "half"}}, [][]float32{{1}}))(t)
+		must.Have(s.storeChunks(t.Context(), edition, "", 0, []chat.Chunk{{Text: "half"}}, [][]float32{{1}}))(t)
 		hits := must.Have(s.SearchText(t.Context(), "o", db.Words("half"), nil, 9))(t)
 		require.Empty(t, hits, "a partly stored text is invisible")
 		require.NoError(t, end(name))

@@ -94,6 +94,7 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 		return d.ID
 	}
 	ready, processing := document(true), document(false)
+	require.NoError(t, s.PutScan(ctx, owner, processing, "", 1, docWord))
 	require.NoError(t, s.CreateSet(ctx, chat.DocumentSet{ID: uuid.NewString(), Owner: owner, Name: docWord, DocIDs: []string{ready}}))
 	require.NoError(t, s.PutProfile(ctx, owner, chat.Profile{Industry: docWord}))
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: uuid.NewString(), Owner: owner, ThreadID: thread, MIME: "image/png"}, []byte(word)))
@@ -110,7 +111,7 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 	ofUser := append(slices.Clone(ofThread), owner, docWord, ready, processing)
 	before := traces(t, s, ofUser...)
 	for _, table := range []string{"conversations", "turns", "stream_runs", "cancels", "messages", "turn_events", "turn_texts", "drafts",
-		"documents", "raw_documents", "editions", "chunks", "document_sets", "set_documents", "profiles", "attachments", "repos", "connections", "access_keys", "shares", "feedback", "imports", "boards"} {
+		"documents", "raw_documents", "scans", "editions", "chunks", "document_sets", "set_documents", "profiles", "attachments", "repos", "connections", "access_keys", "shares", "feedback", "imports", "boards"} {
 		require.True(t, slices.ContainsFunc(before, func(cell string) bool { return strings.HasPrefix(cell, table+".") }), "%s: %v", table, before)
 	}
 

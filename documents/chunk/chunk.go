@@ -3,6 +3,8 @@
 package chunk
 
 import (
+	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -24,8 +26,9 @@ const (
 // bounds in linear time. Passages are in order and do not overlap, are never
 // empty, and only white space lies between them; Start and End count characters
 // (runes), and Text is verbatim between them. Heading is the nearest heading
-// above the passage's first sentence; if the passage begins within a table, the table's header
-// follows it, so that the passage can be found and understood without the ones before. ID and DocID are left empty.
+// above the passage's first sentence; if the passage begins within a table, the table's caption and
+// header follow it, so that the passage can be found and understood without the ones before. ID
+// and DocID are left empty.
 func Split(text string) []chat.Chunk {
 	p := packer{text: text}
 	for _, u := range units(text) {
@@ -68,6 +71,7 @@ type unit struct {
 	title      string // of a heading
 	opens      bool   // begins a block
 	header     string // of the table, if the unit is a later row of one
+	caption    string // of the table, if it stands before the unit
 }
 
 func (u unit) heading() bool { return u.title != "" }
@@ -84,9 +88,10 @@ func units(text string) []unit {
 	var t table
 	for _, b := range layout.Blocks(text) {
 		header := t.header(text, b)
+		caption := cmp.Or(t.caption, t.own)
 		for i, cut := range cuts(text, b) {
 			for j, c := range hardCuts(text, cut) {
-				u := unit{from: c[0], to: c[1], opens: i == 0 && j == 0, header: header}
+				u := unit{from: c[0], to: c[1], opens: i == 0 && j == 0, header: header, caption: caption}
 				u.start, u.end = at(c[0]), at(c[1])
 				if b.Kind == layout.Heading {
 					u.title = b.Title
@@ -98,12 +103,16 @@ func units(text string) []unit {
 	return out
 }
 
-// table follows the rows of a text and remembers the header of the open table.
+// table follows the rows of a text and remembers the header of the open table, and the caption
+// of the tables since the last prose: a statement has several, with lines between them.
 type table struct {
-	names string // the header, in one line; "" outside of tables
-	first string // its first cell
-	end   int    // of the row before, in bytes
-	rows  int
+	caption string
+	above   string // the short line right before the next table
+	own     string // that of the open table: its caption if there is no other
+	names   string // the header, in one line; "" outside of tables
+	first   string // its first cell
+	end     int    // of the row before, in bytes
+	rows    int
 }
 
 // maxHeader is the length in bytes of the longest header that passages get.
@@ -115,15 +124,19 @@ const maxHeader = 400
 func (t *table) header(text string, b layout.Block) string {
 	if b.Kind != layout.Row {
 		t.names = ""
+		t.readCaption(text[b.Start:b.End], b.Kind)
 		return ""
 	}
 	row := text[b.Start:b.End]
 	first, _, _ := strings.Cut(strings.TrimLeft(row, "| "), " | ")
 	switch {
 	case t.names == "" || strings.Contains(text[t.end:b.Start], "\n\n"):
-		*t = table{names: row, first: first, end: b.End}
-		if len(row) > maxHeader {
+		*t = table{caption: t.caption, own: t.above, names: row, first: first, end: b.End}
+		if len(row) > maxHeader || hasFigure(row) {
 			t.names = " "
+		}
+		if isCaption(first) && !hasFigure(row) {
+			t.caption = first
 		}
 		return ""
 	case t.rows == 0 && first == t.first && first != "" && len(t.names)+len(row) <= maxHeader:
@@ -136,6 +149,68 @@ func (t *table) header(text string, b layout.Block) string {
 	t.rows++
 	return strings.TrimSpace(t.names)
 }
+
+// maxBetween is the length in bytes of the longest text that may stand between tables of one
+// caption.
+const maxBetween = 200
+
+// maxAbove is the length in bytes of the longest line before a table that is its caption although it
+// does not look like a title: "Invoices of Ek & Co, 2026".
+const maxAbove = 100
+
+// readCaption reads a block that is no row: the last line of it that looks like a title is the
+// caption of the tables after it. Prose ends a caption.
+func (t *table) readCaption(block string, kind layout.Kind) {
+	if t.above = ""; kind == layout.Paragraph && len(block) <= maxAbove && !strings.ContainsAny(block, "\n|") && !strings.HasSuffix(block, ".") {
+		t.above = strings.TrimRight(block, ": ")
+	}
+	if kind == layout.Heading { // a passage has it anyway
+		t.caption = ""
+		return
+	}
+	t.caption = Caption(t.caption, block)
+}
+
+// Caption returns the caption of the tables after a block that is no row and no heading: the last
+// line at its end that looks like a title, else the one before, if the block is short.
+func Caption(before, block string) (caption string) {
+	if len(block) <= maxBetween {
+		caption = before
+	}
+	for line := range strings.Lines(block[strings.LastIndexByte(block[:max(0, len(block)-maxBetween)], '\n')+1:]) {
+		if line = strings.TrimSpace(line); isCaption(line) {
+			caption = line
+		}
+	}
+	return caption
+}
+
+// isCaption reports whether a line looks like a title: a few words, most of which begin with a
+// capital, without figures and without a mark at the end.
+func isCaption(line string) bool {
+	const fewest, most, longest = 3, 12, 100
+	words := strings.Fields(line)
+	if len(words) < fewest || len(words) > most || len(line) > longest || strings.ContainsAny(line[len(line)-1:], ".:;,?!") || strings.ContainsAny(line, "0123456789$€|") {
+		return false
+	}
+	capitals, long := 0, 0
+	for _, w := range words {
+		if utf8.RuneCountInString(w) <= 3 {
+			continue
+		}
+		long++
+		if r, _ := utf8.DecodeRuneInString(w); unicode.IsUpper(r) {
+			capitals++
+		}
+	}
+	first, _ := utf8.DecodeRuneInString(line)
+	return unicode.IsUpper(first) && long > 1 && 3*capitals >= 2*long
+}
+
+// figure matches a number that is neither a year nor a day.
+var figure = regexp.MustCompile(`[$€£%]|\d[.,]\d|\b(?:[4-9]\d|3[2-9]|\d{3}|[13-9]\d{3}|\d{5,})\b`)
+
+func hasFigure(row string) bool { return figure.MatchString(row) }
 
 // cuts returns the byte ranges of a block's sentences or lines, trimmed.
 func cuts(text string, b layout.Block) [][2]int {
@@ -260,8 +335,10 @@ func (p *packer) flush(n int) {
 			p.heading = u.title
 		}
 	}
-	if first.header != "" { // the passage begins within a table
-		c.Heading = strings.TrimPrefix(c.Heading+": "+first.header, ": ")
+	for _, more := range []string{first.caption, first.header} { // the passage begins within a table
+		if more != "" && more != c.Heading && !strings.HasPrefix(c.Text, more) {
+			c.Heading = strings.TrimPrefix(c.Heading+": "+more, ": ")
+		}
 	}
 	p.out = append(p.out, c)
 	p.open = append(p.open[:0], p.open[n:]...)

@@ -192,3 +192,23 @@ func TestEveryPassageOfATableHasItsHeader(t *testing.T) {
 		}
 	}
 }
+
+// The words of a row, the names of its columns and the caption are found together: each passage of a
+// table has them, also if the caption has a year or a company's name and does not look like a title.
+func TestEachPassageOfATableHasItsCaptionAndHeader(t *testing.T) {
+	text := "Some prose about the year stands here, and ends.\n\nInvoices of Ek & Co, 2026:\n\nNo | Customer | Amount\n"
+	for i := range 200 {
+		text += fmt.Sprintf("R-%03d | Customer %d | %d.00\n", i, i, 10*i)
+	}
+	text += "\nAnd then there is a sentence.\n\nPart | Stock\nbolt | 3\n" + strings.Repeat("nut | 4\n", 300)
+	chunks := Split(text)
+	check(t, text, chunks)
+	for _, c := range chunks[1:] {
+		switch {
+		case strings.HasPrefix(c.Text, "R-"):
+			require.Equal(t, "Invoices of Ek & Co, 2026: No | Customer | Amount", c.Heading)
+		case strings.HasPrefix(c.Text, "nut"):
+			require.Equal(t, "Part | Stock", c.Heading, "the sentence before the table is no caption")
+		}
+	}
+}

@@ -1,12 +1,14 @@
 // Package cite filters an answer while it streams. It numbers citation markers by
-// first appearance and ties them to their sources, and it removes markers and
-// quotations that no source supports.
+// first appearance and ties them to their sources, and removes markers that name no
+// source. A quotation that is in no source is removed when it is cited or a block
+// quotation; else it loses its quotation marks, and Unverified has its words.
 package cite
 
 import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -21,12 +23,13 @@ type Source struct {
 	ChunkID string
 	Title   string
 	URL     string // of a web result; empty for a document's passage
+	Heading string // above Text, with the names of a table's columns
 	Text    string
 	Start   int              // offset of Text in the document, in characters (runes)
 	Pages   []chat.PageStart // of a document that has pages
 }
 
-// Removed replaces a quotation that is in no source.
+// Removed replaces a block quotation or a cited quotation that is in no source.
 var Removed = messages.QuoteRemoved.Text
 
 // maxHeld is the longest text that is held back for one quotation or code span, in
@@ -39,7 +42,8 @@ const maxHeld = 2000
 type Filter struct {
 	sources map[int]Source
 	texts   quotable
-	uncited bool // AllowUncited
+	whole   func() quotable // CheckDocuments; nil: none
+	uncited bool            // AllowUncited
 
 	in     string // whole characters that wait for a decision
 	broken string // the beginning of a character that is not complete
@@ -47,12 +51,21 @@ type Filter struct {
 
 	prev      rune // last character that was decided; 0 at the beginning
 	indent    bool // nothing but white space since the line began
+	block     bool // in a line of a block quotation
 	fence     string
 	dropSpace bool // a marker was dropped at a line's start: drop the space after it
 
-	out      strings.Builder
-	stray    strayMarker
-	mentions []mention // by number
+	out        strings.Builder
+	stray      strayMarker
+	mentions   []mention // by number
+	unverified []string
+
+	figures      bool     // CheckFigures
+	allowed      []string // texts that New allows
+	computed     []string // results of calculations for the answer
+	quotes       []string // that a source or a document has
+	unquoted     []place  // quotations that are in no source, in the answer
+	wrongFigures int
 }
 
 // mention is what one number of the answer stands for: a source, and the part of it
@@ -75,6 +88,7 @@ func New(sources []Source, allowed ...string) *Filter {
 		}
 	}
 	f.texts = newQuotable(sources, allowed)
+	f.allowed = allowed
 	return f
 }
 
@@ -82,6 +96,7 @@ func New(sources []Source, allowed ...string) *Filter {
 func (f *Filter) Copy() *Filter {
 	again := *f
 	again.mentions = slices.Clone(f.mentions)
+	again.unquoted, again.quotes = slices.Clone(f.unquoted), slices.Clone(f.quotes)
 	return &again
 }
 
@@ -92,6 +107,18 @@ func (f *Filter) AllowUncited() *Filter {
 	f.uncited = true
 	return f
 }
+
+// CheckDocuments makes f look for a quotation that is in no passage in whole documents,
+// too. It reads them once, when it needs them first. It changes and returns f.
+func (f *Filter) CheckDocuments(read func() []string) *Filter {
+	f.whole = sync.OnceValue(func() quotable { return newQuotable(nil, read()) })
+	return f
+}
+
+// Unverified returns the words of the answer that were a quotation and are in no source, and the
+// figures that are not found (CheckFigures), in the order of the answer, each verbatim as it was
+// written. They are known after Close.
+func (f *Filter) Unverified() []string { return f.unverified }
 
 // Continue is for the next piece of an answer: the citations of earlier pieces keep
 // their numbers, and new numbers follow. Call it before the first Write. It changes and
@@ -133,6 +160,7 @@ func (f *Filter) Close() (tail string, citations []chat.Citation) {
 	f.closed = true
 	tail = f.run("", true)
 	answer := f.out.String()
+	f.setUnverified(f.checkFigures())
 	for i, m := range f.mentions {
 		if m.earlier != nil {
 			citations = append(citations, *m.earlier)
@@ -242,6 +270,7 @@ func (f *Filter) write(s string) {
 func (f *Filter) track(r rune) {
 	f.prev = r
 	f.indent = r == '\n' || f.indent && (r == ' ' || r == '\t')
+	f.block = r != '\n' && f.block
 }
 
 // stepSpace holds a space back until it is known whether a marker follows. If that marker
@@ -321,8 +350,8 @@ func (f *Filter) cite(m marker) {
 // words that support its claim.
 func (f *Filter) numberOf(s Source) int {
 	answer := f.out.String()
-	var start, end int
-	if said := claim(answer, len(answer)); len(language.ContentWords(said)) >= 2 {
+	start, end := rowOf(s.Text, answer, len(answer))
+	if said := claim(answer, len(answer)); start == end && len(language.ContentWords(said)) >= 2 {
 		start, end = evidence(s.Text, said)
 	}
 	for i := range f.mentions {

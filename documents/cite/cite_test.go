@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -49,7 +51,7 @@ func TestMarkersAndQuotations(t *testing.T) {
 		"range backwards":                {"A [4-1].", "A [1][2]."},
 		"en dash range":                  {"A [1–2].", "A [1][2]."},
 		"neighbours":                     {"A [1][2][9].", "A [1][2]."},
-		"footnote form":                  {"A [^1].", "A [1]."},
+		"a footnote of the answer":       {"A [^1] [1].\n\n[^1]: See [9] and [^2].", "A [^1] [1].\n\n[^1]: See and [^2]."},
 		"full width":                     {"A［２］B【1】", "A[1]B[2]"},
 		"spaces inside":                  {"A [ 1 ].", "A [1]."},
 		"never closed":                   {"A [1", "A [1"},
@@ -69,8 +71,12 @@ func TestMarkersAndQuotations(t *testing.T) {
 		"first letter, white space, punctuation": {"“Customer  data shall be\nsent in encrypted form only.”", "“Customer  data shall be\nsent in encrypted form only.”"},
 		"invented quotation":                     {`It says "banks may hold no capital at all" [1].`, "It says " + Removed + " [1]."},
 		"invented in guillemets":                 {"« banks may hold no capital » [1]", Removed + " [1]"},
-		"invented in German marks":               {"„banks may hold no capital“", Removed},
-		"half words are not verbatim":            {`"hall hold a capital"`, Removed},
+		"invented in German marks":               {"„banks may hold no capital“ [1]", Removed + " [1]"},
+		"invented in German books":               {"Es heißt »banks may hold no capital« [1]", "Es heißt " + Removed + " [1]"},
+		"invented in Swedish":                    {"Det står ”banks may hold no capital” [1], »banks may hold no capital» [1]", "Det står " + Removed + " [1], " + Removed + " [1]"},
+		"invented in Japanese":                   {"「銀行は資本を持たなくてもよい」[1]。", Removed + "[1]。"},
+		"closing marks that open nothing":        {"a » banks may hold no capital « b ” banks may hold no capital ” [1]", "a » banks may hold no capital « b ” banks may hold no capital ” [1]"},
+		"half words are not verbatim":            {`"hall hold a capital" [1]`, Removed + " [1]"},
 		"short terms are free":                   {`the "tier 1" and "so called" capital`, `the "tier 1" and "so called" capital`},
 		"a title may be quoted":                  {`the "Remote Work and Customer Data Policy" says`, `the "Remote Work and Customer Data Policy" says`},
 		"inches":                                 {`a 5" disk and a 3.5" disk of two kinds`, `a 5" disk and a 3.5" disk of two kinds`},
@@ -86,8 +92,8 @@ func TestMarkersAndQuotations(t *testing.T) {
 		"block quotation":                        {"> Employees may work remotely for up to three days\n\nso [2]", "> Employees may work remotely for up to three days\n\nso [1]"},
 		"invented block quotation":               {"> Employees may work from the moon\n> — Policy 2025, section 2\n", "> " + Removed + "\n> — Policy 2025, section 2\n"},
 		"block quotation after a dropped marker": {"[9]> Employees may work from the moon", "> " + Removed},
-		"quotation after a dropped marker":       {`word[9]"banks may hold no capital"`, "word" + Removed},
-		"quotation in Chinese":                   {`规定"银行可以不持有资本"。`, "规定" + Removed + "。"},
+		"quotation after a dropped marker":       {`word[9]"banks may hold no capital" [9]`, "word" + Removed},
+		"quotation in Chinese":                   {`规定"银行可以不持有资本"[1]。`, "规定" + Removed + "[1]。"},
 		"table":                                  {"| a | b |\n|---|---|\n| x [1] | y [9] |\n", "| a | b |\n|---|---|\n| x [1] | y |\n"},
 		"emphasis in a quotation":                {`"Customer data shall be sent in **encrypted form** only"`, `"Customer data shall be sent in **encrypted form** only"`},
 	} {
@@ -105,7 +111,7 @@ func TestAllowedTextsMayBeQuoted(t *testing.T) {
 	if got, _ := filter(in, "Hi, please send me the list at home. Thanks"); got != want {
 		t.Errorf("got %q", got)
 	}
-	if got, _ := filter(in); !strings.Contains(got, Removed) {
+	if got, _ := filter(in); !strings.Contains(got, Removed) { // it is cited
 		t.Errorf("a quotation from no source or allowed text came out: %q", got)
 	}
 }
@@ -118,8 +124,54 @@ func TestQuotationMaySpanNeighbouringPassages(t *testing.T) {
 	})
 	out := f.Write(`"end of one. The start" "start of two and of"`)
 	tail, _ := f.Close()
-	if got, want := out+tail, `"end of one. The start" `+Removed; got != want {
+	if got, want := out+tail, `"end of one. The start" start of two and of`; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Rule N21.
+func TestQuotationInNoSourceLosesItsMarks(t *testing.T) {
+	const invented = "banks may hold no capital at all"
+	for name, tc := range map[string]struct {
+		in, want   string
+		unverified []string
+	}{
+		"in a sentence":             {`It says "` + invented + `" somewhere [1].`, "It says " + invented + " somewhere [1].", []string{invented}},
+		"each in order":             {`"` + invented + `", „es gilt für alle Banken überall“`, invented + ", es gilt für alle Banken überall", []string{invented, "es gilt für alle Banken überall"}},
+		"in Chinese":                {"规定“银行在任何时候都可以不持有资本”。", "规定银行在任何时候都可以不持有资本。", []string{"银行在任何时候都可以不持有资本"}},
+		"with emphasis":             {`**"banks may hold *no* capital at all"** is said`, "**banks may hold *no* capital at all** is said", []string{"banks may hold *no* capital at all"}},
+		"in a table":                {"| a |\n|---|\n| \"" + invented + "\" |\n", "| a |\n|---|\n| " + invented + " |\n", []string{invented}},
+		"would begin a heading":     {`"# banks may hold no capital"`, `\# banks may hold no capital`, []string{"# banks may hold no capital"}},
+		"cited":                     {`It says "` + invented + `." [1]`, "It says " + Removed + " [1]", nil},
+		"cited behind emphasis":     {`It says **"` + invented + `"** [1].`, "It says **" + Removed + "** [1].", nil},
+		"cited within":              {`It says "` + invented + ` [1]".`, "It says " + Removed + ".", nil},
+		"cited with a wrong number": {`It says "` + invented + `" [9].`, "It says " + Removed + ".", nil},
+		"a block quotation":         {"> " + invented, "> " + Removed, nil},
+		"marks in a block":          {"> **\"" + invented + "\"**\n\nIt \"" + invented + "\".", "> **" + Removed + "**\n\nIt " + invented + ".", []string{invented}},
+		"a term":                    {`The term "high-quality liquid assets" is defined.`, `The term "high-quality liquid assets" is defined.`, nil},
+		"scare quotes":              {`These "not quite so equal" banks differ.`, `These "not quite so equal" banks differ.`, nil},
+		"a title by its name":       {`The file is called "Budget overview for the year 2026".`, `The file is called "Budget overview for the year 2026".`, nil},
+		"a title in German":         {`Die Datei „Übersicht der Kosten für das Jahr 2026“ fehlt.`, `Die Datei „Übersicht der Kosten für das Jahr 2026“ fehlt.`, nil},
+		"a title in capitals":       {`Read "The Old Man and the Sea".`, `Read "The Old Man and the Sea".`, nil},
+		"a sentence is no title":    {`The file "Banks may hold no capital. It is free of rules."`, "The file Banks may hold no capital. It is free of rules.", []string{"Banks may hold no capital. It is free of rules."}},
+		"elsewhere in the document": {`It "applies from the first of January 2027" [1].`, `It "applies from the first of January 2027" [1].`, nil},
+		"a block from elsewhere":    {"> This Circular applies from the first of January\n", "> This Circular applies from the first of January\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range []int{1, 4, 1000} { // lengths of the deltas
+				f := New(sources()).CheckDocuments(func() []string { return []string{capital, "This Circular applies from the\nfirst of January 2027."} })
+				var out strings.Builder
+				for rest := tc.in; rest != ""; {
+					n := min(size, len(rest))
+					out.WriteString(f.Write(rest[:n]))
+					rest = rest[n:]
+				}
+				tail, _ := f.Close()
+				if got := out.String() + tail; got != tc.want || !reflect.DeepEqual(f.Unverified(), tc.unverified) {
+					t.Errorf("%q\n got %q %q\nwant %q %q", tc.in, got, f.Unverified(), tc.want, tc.unverified)
+				}
+			}
+		})
 	}
 }
 
@@ -275,7 +327,7 @@ func checkCitations(t *testing.T, citations []chat.Citation) {
 }
 
 var (
-	anyMarker = regexp.MustCompile(`[\[［【][ ^]*([0-9０-９]+)[ ]*[\]］】]`)
+	anyMarker = regexp.MustCompile(`[\[［【][ ]*([0-9０-９]+)[ ]*[\]］】]`)
 	anyQuote  = regexp.MustCompile(`“([^“”"\n]*)”`)
 )
 
@@ -292,9 +344,9 @@ func checkOutput(t *testing.T, out string, citations []chat.Citation) {
 			t.Errorf("marker %s with %d citations in %q", m[0], len(citations), out)
 		}
 	}
-	h := newQuotable(sources(), nil)
+	h, f := newQuotable(sources(), nil), New(sources())
 	for _, m := range anyQuote.FindAllStringSubmatch(out, -1) {
-		if plain := withoutMarkers(m[1]); words(plain) >= minWords && utf8.RuneCountInString(m[1]) < maxHeld && !h.has(m[1]) && !h.has(plain) {
+		if plain := withoutMarkers(m[1]); !f.isName(m[1]) && utf8.RuneCountInString(m[1]) < maxHeld && !h.has(m[1]) && !h.has(plain) {
 			t.Errorf("unsupported quotation %q", m[1])
 		}
 	}
@@ -460,4 +512,72 @@ func TestDeletedSourceKeepsItsNumber(t *testing.T) {
 	if out+tail != "A breach is reported within three business days [2]." || len(all) != 2 || !reflect.DeepEqual(all[0], gone) {
 		t.Errorf("%q %+v", out+tail, all)
 	}
+}
+
+// The words around a quotation, such as the document's name, do not say where it stands.
+func TestACitationOfAQuotationShowsTheQuotation(t *testing.T) {
+	text := "5.1 Customer data are any data of the customer data policy.\n\n5.3 There are no exceptions to this rule. More follows."
+	f := New([]Source{{N: 1, Title: "Customer data policy", DocID: "d", ChunkID: "d.0", Text: text}})
+	f.Write("According to **Customer data policy**: “There are no exceptions to this rule.” [1]")
+	_, citations := f.Close()
+	if len(citations) != 1 || citations[0].Quote != "5.3 There are no exceptions to this rule." {
+		t.Fatalf("%+v", citations)
+	}
+}
+
+func TestCitationInARowMarksItsRow(t *testing.T) {
+	source := Source{N: 4, DocID: "d", ChunkID: "d.1", Title: "Invoices", Start: 100,
+		Text: "No | Customer | Amount | Status\nR-1 | Ek & Co | 900.00 | open\nR-2 | Ek & Co | 75.00 | open\nR-3 | Weber *GmbH* [1] | 12.00 | paid"}
+	f := New([]Source{source})
+	f.Write("2 rows match:\n\n| No | Customer | Amount | Status |\n| --- | --- | --- | --- |\n| R-2 | Ek & Co | 75.00 | open [4] |\n| R-3 | Weber \\*GmbH\\* (1) | 12.00 | paid [4] |\n")
+	_, citations := f.Close()
+	require.Len(t, citations, 2)
+	require.Equal(t, "R-2 | Ek & Co | 75.00 | open", citations[0].Quote)
+	require.Equal(t, "R-3 | Weber *GmbH* [1] | 12.00 | paid", citations[1].Quote)
+}
+
+func TestFiguresThatNoCitedPassageHasAreUnverified(t *testing.T) {
+	sources := []Source{
+		{N: 1, DocID: "a", ChunkID: "a.1", Title: "Annual report 2024", Heading: "Income: | 2024 | 2023", Text: "(in millions)\nRevenues | 1,577 | 1,400\nOperating income | 210 | 190"},
+		{N: 2, DocID: "b", ChunkID: "b.1", Title: "Handbook", Text: "Employees have 28 days of leave. Overtime is paid within thirty days at 125 %."},
+	}
+	for answer, want := range map[string][]string{
+		"Revenues were $1,577 million in 2024 [1].":                                          nil,
+		"Revenues were about 1.6 billion [1].":                                               nil,
+		"Revenues were $1.577 billion [1], up 12.6 % from 1,400 million in 2023.":            nil,
+		"Revenues grew by 177 million: 1,577 - 1,400 = 177 [1].":                             nil,
+		"Revenues were 1,677 million [1].":                                                   {"1,677 million"},
+		"Revenues grew by 13.9 % [1].":                                                       {"13.9 %"},
+		"Revenues grew by 187 million: 1,577 - 1,400 = 187 [1].":                             {"187 million", "187"},
+		"1. There are 28 days of leave [2].\n2. Overtime is paid within 30 days [2].":        nil,
+		"There are 28 weeks of leave [2].":                                                   {"28 weeks"},
+		"Overtime is paid at 152 % within 13 days [2].":                                      {"152 %", "13 days"},
+		"It is 28, not 29 [2]; in 2025 too [2].":                                             {"29", "2025"},
+		"Employees have 28 days [2]. That is twenty-eight. I counted 12 of 210 rows [1][2].": {"12"},
+		"Without a citation: 1,577 and 28 and 99.":                                           {"99"},
+	} {
+		f := New(sources, "How did it go in 2024?").CheckFigures()
+		f.Write(answer)
+		f.Close()
+		require.Equal(t, want, f.Unverified(), answer)
+		require.Equal(t, len(want), f.WrongFigures(), answer)
+	}
+}
+
+func TestFigureIsNamedSoThatItsPlaceIsFound(t *testing.T) {
+	f := New([]Source{{N: 1, DocID: "a", ChunkID: "a.1", Text: "It took 15 days and 5 hours, at 50 degrees."}}).CheckFigures()
+	f.Write("It took 15 days and 50 hours [1]. The hours were 5 or 0.5, or 15, or 9 and 90.")
+	f.Close()
+	require.Contains(t, f.Unverified(), "50 hours")
+	f = New([]Source{{N: 1, DocID: "a", ChunkID: "a.1", Text: "It took 19 days."}}).CheckFigures()
+	f.Write("It took 19 days [1] or 9.")
+	f.Close()
+	require.Equal(t, []string{"or 9"}, f.Unverified())
+}
+
+func TestAnswerThatMaySayMoreIsCheckedWhereItCites(t *testing.T) {
+	f := New([]Source{{N: 1, DocID: "a", ChunkID: "a.1", Text: "It took 15 days."}}).AllowUncited().CheckFigures()
+	f.Write("It took 16 days [1].\nLight travels 300,000 km in a second.")
+	f.Close()
+	require.Equal(t, []string{"16 days"}, f.Unverified())
 }

@@ -1,12 +1,15 @@
 package cite
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/sentence"
+	"github.com/palaver-chat/palaver/documents/tables"
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
@@ -19,7 +22,9 @@ func citation(k int, m mention, answer string) chat.Citation {
 	c := chat.Citation{N: k, Source: "document", Title: m.source.Title, URL: m.source.URL}
 	start, end := m.start, m.end
 	if start == end { // the marker stands before its claim
-		start, end = evidence(m.source.Text, claim(answer, m.at))
+		if start, end = rowOf(m.source.Text, answer, m.at); start == end {
+			start, end = evidence(m.source.Text, claim(answer, m.at))
+		}
 	}
 	c.Quote = string([]rune(m.source.Text)[start:end])
 	if m.source.URL != "" {
@@ -53,6 +58,50 @@ func claim(answer string, at int) string {
 		return text
 	}
 	return found
+}
+
+// rowOf returns the row of a table in text, in runes, that the row of a table around the marker at
+// a byte offset of the answer is from: it has all of the cells that are not empty, at least two.
+func rowOf(text, answer string, at int) (start, end int) {
+	line := answer[strings.LastIndexByte(answer[:at], '\n')+1:]
+	if i := strings.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
+	}
+	if line = strings.TrimSpace(line); !strings.HasPrefix(line, "|") {
+		return 0, 0
+	}
+	var cells []string
+	for _, c := range tables.Cells(strings.TrimSuffix(withoutMarkers(line), "|") + "|") {
+		if c = plainCell(c); c != "" {
+			cells = append(cells, c)
+		}
+	}
+	if len(cells) < 2 {
+		return 0, 0
+	}
+	for _, s := range sentence.Sentences(text) {
+		if !s.Row {
+			continue
+		}
+		row := tables.Cells(s.Text)
+		for i := range row {
+			row[i] = plainCell(row[i])
+		}
+		if !slices.ContainsFunc(cells, func(c string) bool { return !slices.Contains(row, c) }) {
+			return s.Start, min(s.End, s.Start+maxQuote)
+		}
+	}
+	return 0, 0
+}
+
+// plainCell returns a cell without marks that Markdown escapes or that are left out in an answer.
+func plainCell(s string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if strings.ContainsRune("\\*_`()[]", r) {
+			return -1
+		}
+		return r
+	}, s)), " ")
 }
 
 // paragraph returns the byte range of the paragraph around at, limited to 1500 bytes
@@ -114,11 +163,19 @@ func blankMarkers(s string) string {
 	return b.String()
 }
 
-// evidence returns the range of text, in runes, that best supports the claim: a
-// sentence, with neighbours that add to it, at most maxQuote characters.
+// inMarks matches a quotation of some length.
+var inMarks = regexp.MustCompile(`[“„«"]([^“”„«»"]{8,})[”“»"]`)
+
+// evidence returns the range of text, in runes, that best supports the claim: what the claim
+// quotes, else a sentence, with neighbours that add to it, at most maxQuote characters.
 func evidence(text, claim string) (start, end int) {
-	wanted := language.StemsOf(claim)
 	spans := sentence.Sentences(text)
+	for _, m := range inMarks.FindAllStringSubmatch(claim, -1) {
+		if start, end, found := Locate(text, m[1]); found {
+			return around(spans, start, end)
+		}
+	}
+	wanted := language.StemsOf(claim)
 	if len(spans) == 0 {
 		return trimmed(text)
 	}
@@ -152,6 +209,20 @@ func evidence(text, claim string) (start, end int) {
 		}
 	}
 	return spans[first].Start, spans[last].End
+}
+
+// around returns the sentences of a range, or the range if they are too long.
+func around(spans []sentence.Span, start, end int) (from, to int) {
+	from, to = start, end
+	for _, s := range spans {
+		if s.Start < end && start < s.End {
+			from, to = min(from, s.Start), max(to, s.End)
+		}
+	}
+	if to-from > maxQuote {
+		return start, min(end, start+maxQuote)
+	}
+	return from, to
 }
 
 func matched(s string, wanted map[string]bool) map[string]bool {

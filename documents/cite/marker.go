@@ -10,7 +10,7 @@ type marker struct {
 	undecided bool  // more text is needed
 	length    int   // in bytes; 0: no marker
 	numbers   []int // named sources, in order, ranges written out
-	literal   bool  // a year in brackets, as in "[2024] EWHC 1": text, not a marker
+	literal   bool  // a year in brackets, as in "[2024] EWHC 1", or a footnote: text, not a marker
 }
 
 const (
@@ -18,7 +18,8 @@ const (
 	maxRange  = 50 // sources named by one range
 )
 
-// parseMarker reads [1], [1, 2], [1-3], [^1] and their full-width forms.
+// parseMarker reads [1], [1, 2], [1-3] and their full-width forms, and [^1], which is
+// Markdown's footnote of the answer itself.
 func parseMarker(s string, final bool) marker {
 	var p numberList
 	for i, r := range s {
@@ -30,7 +31,7 @@ func parseMarker(s string, final bool) marker {
 				return marker{}
 			}
 			m := marker{length: i + utf8.RuneLen(r), numbers: p.numbers}
-			m.literal = len(p.numbers) == 1 && p.numbers[0] >= 1900 && p.numbers[0] < 2100
+			m.literal = p.footnote || len(p.numbers) == 1 && p.numbers[0] >= 1900 && p.numbers[0] < 2100
 			return m
 		case i >= maxMarker || !p.add(r):
 			return marker{}
@@ -61,11 +62,12 @@ func digit(r rune) int {
 
 // numberList reads "1, 3-5".
 type numberList struct {
-	numbers []int
-	current int
-	digits  bool // in a number
-	done    bool // after a number and a space
-	ranged  bool // current closes a range
+	numbers  []int
+	current  int
+	digits   bool // in a number
+	done     bool // after a number and a space
+	ranged   bool // current closes a range
+	footnote bool
 }
 
 // add takes the next character. It returns false if this is no list of numbers.
@@ -82,6 +84,7 @@ func (p *numberList) add(r rune) bool {
 	case r == ' ':
 		p.done = p.digits
 	case r == '^':
+		p.footnote = true
 		return !p.digits
 	default:
 		if !p.digits {

@@ -1,6 +1,7 @@
 package cite
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,16 +15,43 @@ var closers = map[rune]string{
 	'“': "”",
 	'„': "“”",
 	'«': "»",
+	'»': "«»", // German and Danish books; Finnish and Swedish
+	'”': "”",  // Finnish and Swedish
+	'「': "」",
+	'『': "』",
 }
 
-// minWords is the least number of words of a quotation that must be in a source. Fewer
-// words are a term, not a quotation.
-const minWords = 3
+// opens reports whether a mark between prev and next may begin a quotation. Some marks begin
+// one in one language and end it in another.
+func opens(mark, prev, next rune) bool {
+	switch mark {
+	case '"': // else an inch mark, or a closing mark without an opening one
+		return !inWord(prev)
+	case '»', '”':
+		return (prev == 0 || unicode.IsSpace(prev) || strings.ContainsRune("([*_", prev)) && inWord(next)
+	}
+	return true
+}
 
-// stepQuotation holds a quotation back until it closes, and lets it through when a
-// source has it.
+const (
+	// minWords is the least number of words of a cited or block quotation that must be in a
+	// source. Fewer words are a term, not a quotation.
+	minWords = 3
+	// minUncited is the same for another quotation: a term in quotation marks is often longer.
+	minUncited = 5
+	// maxName is the longest name of a thing, in words.
+	maxName = 12
+)
+
+// stepQuotation holds a quotation back until it closes, and lets it through when a source
+// has it, or when it is no quotation of a document. If not, it removes the quotation when it
+// is cited or in a block quotation, and else only its marks.
 func (f *Filter) stepQuotation(open rune, final bool) int {
-	if open == '"' && inWord(f.prev) { // an inch mark, or a closing mark without an opening one
+	next, size := utf8.DecodeRuneInString(f.in[utf8.RuneLen(open):])
+	switch {
+	case size == 0 && !final:
+		return 0
+	case !opens(open, f.prev, next):
 		return f.plain()
 	}
 	n, undecided := closeQuotation(f.in, open, final)
@@ -33,25 +61,110 @@ func (f *Filter) stepQuotation(open rune, final bool) int {
 	case n == 0:
 		return f.plain()
 	}
-	if f.uncited {
-		cited, undecided := f.citedNext(f.in[n:], final)
-		if undecided {
-			return 0
-		}
+	whole := f.in[:n]
+	_, last := utf8.DecodeLastRuneInString(whole)
+	quoted := whole[utf8.RuneLen(open) : n-last]
+	ok, own := f.supported(quoted)
+	if ok && words(quoted) >= minWords {
+		f.quotes = append(f.quotes, quoted)
+	}
+	if !ok {
+		cited := !f.uncited && (f.block || withoutMarkers(quoted) != quoted)
 		if !cited {
-			f.passQuoted(f.in[:n], false)
+			if cited, undecided = f.citedNext(f.in[n:], final); undecided {
+				return 0
+			}
+		}
+		switch {
+		case cited:
+			f.remove()
+			return n
+		case !f.uncited && !f.isName(quoted):
+			f.unquote(quoted)
 			return n
 		}
 	}
-	quoted := f.in[:n]
-	_, last := utf8.DecodeLastRuneInString(quoted)
-	f.quote(quoted, quoted[utf8.RuneLen(open):n-last])
+	f.passQuoted(whole, own)
 	return n
 }
 
-// citedNext reports whether the marker of a known source follows, after punctuation at most.
+// remove writes Removed instead of a quotation.
+func (f *Filter) remove() {
+	f.write(Removed)
+	f.track(']')
+}
+
+// unquote writes the words of a quotation without its marks, and records them.
+func (f *Filter) unquote(quoted string) {
+	quoted = strings.TrimSpace(quoted)
+	first, _ := utf8.DecodeRuneInString(quoted)
+	last, _ := utf8.DecodeLastRuneInString(f.out.String())
+	switch {
+	case f.indent && strings.ContainsRune("#>-+|=", first): // would begin a block of Markdown
+		f.write("\\")
+	case inWord(first) && inWord(last):
+		f.write(" ")
+	}
+	begin := f.out.Len()
+	f.passQuoted(quoted, false)
+	f.unquoted = append(f.unquoted, place{begin, f.out.Len()})
+}
+
+// isName reports whether words in quotation marks are a term, a title or the name of a
+// thing, not a quotation of a document.
+func (f *Filter) isName(quoted string) bool {
+	plain := withoutMarkers(quoted)
+	n := words(plain)
+	for _, r := range plain {
+		if language.IsIdeograph(r) { // a word has about two
+			n = (n + 1) / 2
+			break
+		}
+	}
+	switch {
+	case n < minUncited:
+		return true
+	case n > maxName || strings.ContainsAny(plain, ".!?;\n。！？；"):
+		return false
+	}
+	before := f.out.String()
+	before = strings.ToLower(before[max(0, len(before)-maxMarker):])
+	return naming.MatchString(before) || inTitleCase(plain)
+}
+
+// naming matches a text that ends with a word that is followed by a name.
+var naming = regexp.MustCompile(`(?:(?:^|[^\pL])(?:called|named|titled|entitled|labell?ed|headed|known as|so-called|term|phrase|title|file|folder|heading|section|chapter|sheet|column|field|button|project|programme?|song|book|film|` +
+	`genannt|sogenannten?|namens|heißt|heisst|lautet der titel|titel|begriff|datei|ordner|überschrift|abschnitt|kapitel|blatt|spalte|feld|projekt|` +
+	`appelée?|nommée?|intitulée?|titre|terme|fichier|dossier|section|chapitre|colonne|projet|` +
+	`llamad[oa]|titulad[oa]|denominad[oa]|título|término|archivo|carpeta|sección|capítulo|columna|proyecto)|` +
+	`名为|名叫|叫做|称为|所谓|标题为|文件|术语|と呼ばれる|という名前の|タイトル|ファイル|用語)[\s*_(（]*$`)
+
+// inTitleCase reports whether every long word begins with a capital letter or a digit, as
+// in the title of a book.
+func inTitleCase(s string) bool {
+	const long = 4 // characters; shorter words are small in titles
+	capitals := 0
+	for i, w := range strings.FieldsFunc(s, func(r rune) bool { return !language.IsAlphanumeric(r) && r != '\'' && r != '’' }) {
+		first, _ := utf8.DecodeRuneInString(w)
+		switch {
+		case unicode.IsUpper(first):
+			capitals++
+		case unicode.IsDigit(first):
+		case i == 0 || utf8.RuneCountInString(w) >= long:
+			return false
+		}
+	}
+	return capitals >= 2
+}
+
+// citedNext reports whether a citation follows, after punctuation at most: the marker of a
+// source or, where everything must be from the sources, of a source that is not there.
 func (f *Filter) citedNext(rest string, final bool) (cited, undecided bool) {
-	rest = strings.TrimLeft(rest, " .,;:!?)")
+	short := strings.TrimLeft(rest, " .,;:!?)*_")
+	if len(rest)-len(short) > maxMarker {
+		return false, false
+	}
+	rest = short
 	r, _ := utf8.DecodeRuneInString(rest)
 	if rest != "" && !opensMarker(r) {
 		return false, false
@@ -60,19 +173,7 @@ func (f *Filter) citedNext(rest string, final bool) (cited, undecided bool) {
 		return false, !final
 	}
 	m := parseMarker(rest, final)
-	return m.length > 0 && !m.literal && f.known(m), m.undecided
-}
-
-// quote lets whole through if the text in it, quoted, is supported. If not, it writes
-// Removed.
-func (f *Filter) quote(whole, quoted string) {
-	ok, own := f.supported(quoted)
-	if !ok {
-		f.write(Removed)
-		f.track(']')
-		return
-	}
-	f.passQuoted(whole, own)
+	return m.length > 0 && !m.literal && (!f.uncited || f.known(m)), m.undecided
 }
 
 // supported reports whether a text may be quoted. own means that the numbers in brackets
@@ -85,7 +186,13 @@ func (f *Filter) supported(quoted string) (ok, own bool) {
 	if plain != quoted && f.texts.has(quoted) {
 		return true, true
 	}
-	return f.texts.has(plain), false
+	if f.texts.has(plain) || f.whole == nil {
+		return f.texts.has(plain), false
+	}
+	if plain != quoted && f.whole().has(quoted) {
+		return true, true
+	}
+	return f.whole().has(plain), false
 }
 
 // closeQuotation returns the length in bytes of the quotation at the beginning of s; 0
@@ -161,15 +268,17 @@ func (f *Filter) stepBlockquote(final bool) int {
 	}
 	line := f.in[:end]
 	quoted := strings.TrimSpace(strings.TrimLeft(line, "> "))
-	if quoted == "" || strings.ContainsAny(quoted, "\"“„«`") || strings.ContainsAny(quoted[:1], "-*#|") ||
+	if quoted == "" || strings.ContainsFunc(quoted, func(r rune) bool { return r == '`' || closers[r] != "" }) || strings.ContainsAny(quoted[:1], "-*#|") ||
 		strings.HasPrefix(quoted, "—") || strings.HasPrefix(quoted, "–") || f.uncited && withoutMarkers(quoted) == quoted {
+		f.block = true
 		return f.plain()
 	}
 	if ok, own := f.supported(quoted); ok {
+		f.quotes = append(f.quotes, quoted)
 		f.passQuoted(line, own)
 	} else {
-		f.write("> " + Removed)
-		f.track(']')
+		f.write("> ")
+		f.remove()
 	}
 	return end
 }

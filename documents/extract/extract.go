@@ -34,16 +34,18 @@ func unreadable(m messages.Message) *Unreadable { return &Unreadable{m.Text, m} 
 func (u *Unreadable) Error() string { return "unreadable document: " + u.Reason }
 
 var (
-	errEmpty     = unreadable(messages.FileEmpty)
-	errNoText    = unreadable(messages.FileNoText)
-	errNotText   = unreadable(messages.FileNotText)
-	errEncoding  = unreadable(messages.FileEncoding)
-	errTooLarge  = unreadable(messages.FileTooLarge)
-	errEncrypted = unreadable(messages.PDFEncrypted)
-	errScanned   = unreadable(messages.PDFScanned)
-	errGarbled   = unreadable(messages.PDFGarbled)
-	errDamaged   = unreadable(messages.PDFDamaged)
-	errTooLong   = unreadable(messages.PDFTooSlow)
+	errEmpty       = unreadable(messages.FileEmpty)
+	errNoText      = unreadable(messages.FileNoText)
+	errNotText     = unreadable(messages.FileNotText)
+	errEncoding    = unreadable(messages.FileEncoding)
+	errTooLarge    = unreadable(messages.FileTooLarge)
+	errEncrypted   = unreadable(messages.PDFEncrypted)
+	errScanned     = unreadable(messages.PDFScanned)
+	errGarbled     = unreadable(messages.PDFGarbled)
+	errAdobeForm   = unreadable(messages.PDFAdobeForm)
+	errPictureText = unreadable(messages.PictureText)
+	errDamaged     = unreadable(messages.PDFDamaged)
+	errTooLong     = unreadable(messages.PDFTooSlow)
 
 	errDamagedFile = unreadable(messages.FileDamaged)
 	errOldOffice   = unreadable(messages.FileOldOffice)

@@ -37,6 +37,40 @@ func TestRichTextHasItsParagraphsRowsAndCharacters(t *testing.T) {
 	require.Equal(t, "Miete für Mai: 900² €\n\nThe rent is ~~80~~ 95.\n\nPlan | Price\nBasic fee\n\nCafé {x} — end", c.Text)
 }
 
+// Each font has its own encoding: a Czech or Japanese file that says \ansicpg1252 names it there.
+func TestRichTextIsReadInTheEncodingOfItsFonts(t *testing.T) {
+	c := read(t, "letter.rtf", `{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fcharset0 Arial;}{\f1\fnil\fcharset238{\*\fname Arial;}Arial CE;}{\f2\fcharset204 Arial Cyr;}}`+
+		`\pard\f1 N\'e1jem \'e8in\'ed\f0  caf\'e9 {\f2 \'cf\'eb\'e0\'f2\'e0} \'e9\par \plain \'e9}`)
+	require.Equal(t, "Nájem činí café Плата é\n\né", c.Text)
+	c = read(t, "list.rtf", `{\rtf1\ansi\ansicpg1252{\fonttbl{\f1\fcharset128 OpenSymbol;}}\pard\f1 \'96\f0  first}`)
+	require.Equal(t, "– first", c.Text)
+}
+
+func TestRichTextThatEndsWithinATableKeepsItsRow(t *testing.T) {
+	require.Equal(t, "Plan | Price", read(t, "a.rtf", `{\rtf1\ansi{\fs24 Plan\cell Price\cell }}`).Text)
+	require.Equal(t, "Plan | Price", read(t, "a.rtf", `{\rtf1\ansi\intbl Plan\cell Price\par}`).Text)
+	require.Equal(t, "Rent is due", read(t, "a.rtf", "{\\rtf1\\ansi{\r\n\\*\\other 013f}{\\fs24\\i0\\*\\cs7 Rent is due}\\par}").Text)
+}
+
+func TestMailsThatProgramsWriteWronglyAreRead(t *testing.T) {
+	mail := "Subject: Rent\nTo: Ada\n<ada@example.org>\n\nIt is 900 euros."
+	want := "# Rent\n\nTo: Ada <ada@example.org>\n\nIt is 900 euros."
+	require.Equal(t, want, read(t, "a.eml", mail).Text)
+	require.Equal(t, want, read(t, "a.eml", "From ada Tue May  5 10:00:00 2026\n"+mail).Text)
+	utf16 := "\xff\xfe"
+	for _, r := range "Subject: Rent\n\nIt is 900 euros." {
+		utf16 += string([]byte{byte(r), 0})
+	}
+	require.Equal(t, "# Rent\n\nIt is 900 euros.", read(t, "a.eml", utf16).Text)
+}
+
+func TestOpenDocumentWithAPasswordSaysSo(t *testing.T) {
+	raw := zipped(map[string]string{"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": "\x01\x02",
+		"META-INF/manifest.xml": `<manifest:manifest><manifest:file-entry><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`})
+	_, err := All().Content(t.Context(), "odt", raw)
+	require.ErrorIs(t, err, errOldOffice)
+}
+
 func TestOpenDocumentsHaveTheirHeadingsListsNotesAndTables(t *testing.T) {
 	content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b"><office:body><office:text>` +
 		`<text:tracked-changes><text:deletion><text:p>gone</text:p></text:deletion></text:tracked-changes>` +
@@ -64,6 +98,6 @@ func TestTextThatBeginsLikeAnotherTypeIsText(t *testing.T) {
 	for name, raw := range map[string]string{"a.txt": "BMW costs 30,000 euros.", "b.txt": "MZ is the code of Mozambique.", "c.log": "ID3 2026-05-05 started", "d.json": `{"rent": 900}`} {
 		require.Equal(t, raw, read(t, name, raw).Text)
 	}
-	_, ok := All().Detect("x.txt", "", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x00\x01"))
-	require.False(t, ok)
+	kind, _ := All().Detect("x.txt", "", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x00\x01"))
+	require.Equal(t, "png", kind)
 }

@@ -61,10 +61,10 @@ func pageLines(glyphs []glyph) []pageLine {
 	var out []pageLine
 	var joined []glyph
 	for i, r := range rows {
-		joined = append(joined, r...)
+		joined = joinRows(joined, r)
 		if i+1 < len(rows) && sameLine(joined, rows[i+1]) {
 			if next := rows[i+1]; isLeftOf(next, joined) {
-				rows[i+1], joined = append(slices.Clone(next), joined...), nil
+				rows[i+1], joined = joinRows(slices.Clone(next), joined), nil
 			}
 			continue
 		}
@@ -72,6 +72,18 @@ func pageLines(glyphs []glyph) []pageLine {
 		joined = nil
 	}
 	return out
+}
+
+// joinRows appends b to the line a that it continues, after a space if there is room for one:
+// between lines, pdfium has none.
+func joinRows(a, b []glyph) []glyph {
+	if len(a) > 0 && len(b) > 0 {
+		last, next := a[len(a)-1], b[0]
+		if last.size > 0 && next.size > 0 && next.left-last.right > 0.2*max(last.size, next.size) {
+			a = append(a, glyph{r: ' ', made: true})
+		}
+	}
+	return append(a, b...)
 }
 
 // beginsLine reports whether g stands below a and further left, although pdfium did not end
@@ -215,15 +227,25 @@ func plain(row []glyph) string {
 // cellText writes glyphs as text: digits that are raised or lowered as such characters, and
 // letters that are spaced out without the spaces that pdfium makes between them.
 func cellText(row []glyph) string {
-	spaced := spacing(row)
+	spaced, step := spacing(row), pitch(row)
 	var b strings.Builder
 	last := -1 // the last one that is no space
 	for i := 0; i < len(row); {
 		g := row[i]
+		if g.r == ' ' {
+			next := i + 1
+			for next < len(row) && row[next].r == ' ' {
+				next++
+			}
+			if next < len(row) && endsSyllable(row[next].r) {
+				i = next
+				continue
+			}
+		}
 		if g.made {
 			if next := i + 1; last >= 0 && next < len(row) && !row[next].made && g.r == ' ' && row[next].size > 0 && row[last].size > 0 {
 				gap := row[next].left - row[last].right
-				if spaced > 0 && gap < 1.6*spaced+0.05*row[last].size || isRaised(row, last, next) && gap < 0.1*row[last].size {
+				if step > 0 && abs(row[next].left-row[last].left-step) < 0.02*row[last].size || spaced > 0 && gap < 1.6*spaced+0.05*row[last].size || isRaised(row, last, next) && gap < 0.1*row[last].size {
 					i++
 					continue
 				}
@@ -244,9 +266,44 @@ func cellText(row []glyph) string {
 		b.WriteString(script(row, last, i, j))
 		last, i = j-1, j
 	}
-	return fractionMark.ReplaceAllStringFunc(b.String(), func(f string) string {
+	return fractionMark.ReplaceAllStringFunc(closeIdeographs(b.String()), func(f string) string {
 		return " " + toPlainDigits.Replace(f)
 	})
+}
+
+// endsSyllable reports whether a Thai or Lao vowel or tone belongs to the letter before it,
+// so that a space before it comes from the way in which it is drawn.
+func endsSyllable(r rune) bool {
+	return r == '\u0e33' || r == '\u0eb3' || unicode.IsMark(r) && unicode.In(r, unicode.Thai, unicode.Lao)
+}
+
+// closeIdeographs drops the spaces of a line that is spaced out: one stands after each of its
+// ideographs, of which there are three at least.
+func closeIdeographs(s string) string {
+	runes := []rune(s)
+	count := 0
+	for i, r := range runes {
+		if !language.IsIdeograph(r) {
+			continue
+		}
+		if i > 0 && language.IsIdeograph(runes[i-1]) {
+			return s
+		}
+		count++
+	}
+	if count < 3 {
+		return s
+	}
+	wide := func(i int) bool {
+		return i >= 0 && i < len(runes) && (language.IsIdeograph(runes[i]) || runes[i] >= 0x3000 && runes[i] <= 0x303f || runes[i] >= 0xff00 && runes[i] <= 0xffef)
+	}
+	kept := make([]rune, 0, len(runes))
+	for i, r := range runes {
+		if r != ' ' || !wide(i-1) || !wide(i+1) {
+			kept = append(kept, r)
+		}
+	}
+	return string(kept)
 }
 
 func alike(a, b glyph) bool {
@@ -282,6 +339,44 @@ func spacing(row []glyph) float32 {
 		return middle
 	}
 	return 0
+}
+
+// pitch returns how far apart the letters of a line begin, if each has a place of the same
+// width although the letters of its font have not; else 0. Then a narrow letter is no end of a
+// word.
+func pitch(row []glyph) float32 {
+	var steps, widths []float32
+	last := -1
+	for i, g := range row {
+		if g.made {
+			continue
+		}
+		if last >= 0 && g.size > 0 && row[last].size > 0 && alike(g, row[last]) {
+			steps, widths = append(steps, g.left-row[last].left), append(widths, row[last].right-row[last].left)
+		}
+		last = i
+	}
+	if len(steps) < 5 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(steps))
+	middle, equal := sorted[len(sorted)/2], 0
+	var kinds []float32 // widths of letters
+	for i, s := range steps {
+		if abs(s-middle) >= 0.02*row[last].size {
+			continue
+		}
+		equal++
+		if !slices.ContainsFunc(kinds, func(w float32) bool { return abs(w-widths[i]) < 0.03*row[last].size }) {
+			kinds = append(kinds, widths[i])
+		}
+	}
+	// In "out and", too, each letter begins at the same distance: a space and a "t" are as
+	// wide as an "a".
+	if middle <= 0 || 5*equal < 4*len(steps) || len(kinds) < 3 {
+		return 0
+	}
+	return middle
 }
 
 const maxScript = 8 // characters of a superscript or subscript

@@ -35,14 +35,20 @@ const (
 	maxMailParts = 1000
 )
 
-// mailContent returns the headers of a message that people see, its text, the quoted earlier
-// messages after what is new, and the names of its attachments.
+// mailContent reads a message.
 func mailContent(ctx context.Context, raw []byte) (Content, error) {
+	if e := wideEncoding(raw); e != nil {
+		if s, err := decodeWith(e, raw); err == nil {
+			raw = []byte(s)
+		}
+	}
 	m, err := mail.ReadMessage(bytes.NewReader(raw))
+	if err != nil {
+		m, err = mail.ReadMessage(bytes.NewReader(foldedHeader(raw)))
+	}
 	if err != nil {
 		return Content{}, errDamagedFile
 	}
-	var o outline
 	decoder := mime.WordDecoder{CharsetReader: func(charset string, in io.Reader) (io.Reader, error) {
 		e, err := htmlindex.Get(charset)
 		if err != nil {
@@ -60,29 +66,61 @@ func mailContent(ctx context.Context, raw []byte) (Content, error) {
 		}
 		return strings.Join(strings.Fields(value), " ")
 	}
-	title := header("Subject")
-	if title != "" {
-		o.heading(1, title)
-	}
-	for _, name := range []string{"From", "To", "Cc", "Date"} {
-		if value := header(name); value != "" {
-			o.add(row, name+": ", value)
-		}
-	}
 	r := mailReader{ctx: ctx, left: maxMailParts}
 	if err := r.part(m.Header.Get, m.Body, 0); err != nil {
 		return Content{}, err
 	}
-	recent, earlier := splitQuotes(strings.TrimSpace(clean(r.text())))
+	var fields [][2]string
+	for _, name := range []string{"From", "To", "Cc", "Date"} {
+		fields = append(fields, [2]string{name, header(name)})
+	}
+	return mailText(header("Subject"), fields, r.text(), r.attached), nil
+}
+
+var headerLine = regexp.MustCompile(`^(?:[!-9;-~]+:|[ \t]|\r?$)`)
+
+// foldedHeader returns a message in which each line of the header that is none continues the
+// line before it. Some programs break long names without the space that marks it.
+func foldedHeader(raw []byte) []byte {
+	out := make([]byte, 0, len(raw)+64)
+	for len(raw) > 0 {
+		line, rest, _ := bytes.Cut(raw, []byte("\n"))
+		if len(bytes.TrimSpace(line)) == 0 {
+			return append(out, raw...)
+		}
+		switch {
+		case headerLine.Match(line):
+			out = append(append(out, line...), '\n')
+		case len(out) > 0:
+			out = append(append(append(out, ' '), line...), '\n')
+		}
+		raw = rest
+	}
+	return out
+}
+
+// mailText writes a message: its subject and fields, what is new, then the messages that it quotes, and
+// the names of its attachments.
+func mailText(title string, fields [][2]string, body string, attached []string) Content {
+	var o outline
+	if title != "" {
+		o.heading(1, title)
+	}
+	for _, f := range fields {
+		if f[1] != "" {
+			o.add(row, f[0]+": ", f[1])
+		}
+	}
+	recent, earlier := splitQuotes(strings.TrimSpace(clean(body)))
 	o.add(paragraph, "", recent)
 	if earlier != "" {
 		o.add(paragraph, "", "Earlier messages:")
 		o.add(paragraph, "", earlier)
 	}
-	if len(r.attached) > 0 {
-		o.add(paragraph, "Attachments: ", strings.Join(r.attached, ", "))
+	if len(attached) > 0 {
+		o.add(paragraph, "Attachments: ", strings.Join(attached, ", "))
 	}
-	return Content{Text: clean(o.out.String()), Title: title}, nil
+	return Content{Text: clean(o.out.String()), Title: title}
 }
 
 type mailReader struct {

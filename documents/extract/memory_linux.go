@@ -5,6 +5,7 @@ package extract
 import (
 	"os"
 	"syscall"
+	"time"
 )
 
 // limitMemory makes allocations of this process fail that would exceed the given bytes,
@@ -16,4 +17,11 @@ func limitMemory(bytes int64) {
 	limit := uint64(bytes)
 	_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: limit, Max: limit})
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
+}
+
+// limitTime ends this process, and the program that it becomes, after so much processor time,
+// also if the process that watches it has died.
+func limitTime(limit time.Duration) {
+	seconds := uint64(limit / time.Second)
+	_ = syscall.Setrlimit(syscall.RLIMIT_CPU, &syscall.Rlimit{Cur: seconds, Max: seconds})
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -43,6 +44,13 @@ func openDocument(t Type) Type {
 // openDocumentText returns the text of an OpenDocument file: headings, paragraphs, list items
 // and table rows. Tables of a spreadsheet stand below their names.
 func openDocumentText(a *archive) (string, error) {
+	if manifest, err := a.open("META-INF/manifest.xml"); err == nil {
+		said, _ := io.ReadAll(io.LimitReader(manifest, maxPart))
+		_ = manifest.Close()
+		if bytes.Contains(said, []byte(":encryption-data")) {
+			return "", errOldOffice
+		}
+	}
 	in, err := a.open("content.xml")
 	if err != nil {
 		return "", err

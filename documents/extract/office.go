@@ -24,7 +24,7 @@ const (
 // officeReader reads Office files. They are compressed, and their parts can refer to the
 // same text any number of times, so a small file may expand without end. Files at the limits
 // above have needed up to 700 MiB.
-var officeReader = reader{memory: 768 << 20, damaged: errDamagedFile, tooLong: errTooSlow, needsDir: true}
+var officeReader = reader{memory: 768 << 20, damaged: errDamagedFile, tooLong: errTooSlow, encrypted: errOldOffice, needsDir: true}
 
 // readArchive returns the text of an archive. Its error is *Unreadable, or another one if the
 // file is damaged.
@@ -64,6 +64,8 @@ func officeMain(read readArchive) (int, error) {
 	switch {
 	case errors.Is(err, errTooLarge):
 		return exitTooLarge, nil
+	case errors.Is(err, errOldOffice):
+		return exitEncrypted, nil
 	case err != nil:
 		return exitDamaged, nil
 	}

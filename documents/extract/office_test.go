@@ -389,3 +389,18 @@ func readable(t *testing.T, kind string, raw []byte) {
 	}
 	checkText(t, text)
 }
+
+func TestFormulaWithAnEmptyResultIsAnEmptyCell(t *testing.T) {
+	f := excelize.NewFile()
+	for cell, formula := range map[string]string{"B2": `IF(A2>20,A2*2,"")`, "B3": `IF(A2>30,A2*2,"")`} {
+		require.NoError(t, f.SetCellFormula("Sheet1", cell, formula))
+	}
+	for cell, value := range map[string]any{"A1": "Post", "B1": "Double", "A2": 21} {
+		require.NoError(t, f.SetCellValue("Sheet1", cell, value))
+	}
+	raw, err := f.WriteToBuffer()
+	require.NoError(t, err)
+	text, err := All().Text(t.Context(), "xlsx", raw.Bytes())
+	require.NoError(t, err)
+	require.Equal(t, "## Sheet1\n\nPost | Double\n21 | 42", text)
+}

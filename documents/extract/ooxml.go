@@ -60,6 +60,14 @@ type officeCell struct {
 	span  int  // how many columns it covers
 	above bool // it continues the cell above
 	left  bool // it continues the cell on its left
+
+	nested []nestedRow // of tables in the cell, in order
+}
+
+// nestedRow is a row of a table within a cell: its columns, and its place in the cell's text.
+type nestedRow struct {
+	columns  []string
+	from, to int
 }
 
 // maxColumns is the maximum number of columns that a row of a table has.
@@ -341,27 +349,68 @@ func (w *officeText) ended() {
 	}
 }
 
-// endRow writes a row, once. A row of a table within a cell becomes text of that cell.
+// endRow writes a row, once. A row of a table within a cell becomes text of that cell; if the
+// cell is the only one of its row, it stays a row.
 func (w *officeText) endRow() {
 	w.inTable(func(t *officeTable) {
 		if t.rows--; t.rows > 0 {
 			return
 		}
+		frame, framed := t.frame()
 		cells := w.places(t)
 		n := len(w.tables)
-		if n == 1 {
+		switch {
+		case n == 1 && framed:
+			w.writeFrame(frame)
+			w.ended()
+		case n == 1:
 			w.row(cells)
 			w.ended()
-			return
+		case framed:
+			w.nest(w.tables[n-2], string(frame.text), frame.nested)
+		default:
+			inner := joinCells(cells)
+			w.nest(w.tables[n-2], inner+"\n", []nestedRow{{columns: cells, to: len(inner)}})
 		}
-		inner := joinCells(cells)
-		if w.copied += len(inner); w.copied > MaxText {
-			return // walk ends
-		}
-		w.tables = w.tables[:n-1]
-		w.addToCell(inner)
-		w.tables = w.tables[:n]
 	})
+}
+
+// frame returns the only cell of a row if it has a table in it, as pages that are laid out with
+// tables have.
+func (t *officeTable) frame() (officeCell, bool) {
+	if len(t.cells) != 1 || len(t.cells[0].nested) == 0 {
+		return officeCell{}, false
+	}
+	return t.cells[0], true
+}
+
+// writeFrame writes the rows of tables in a cell as rows, and the text around them.
+func (w *officeText) writeFrame(c officeCell) {
+	from := 0
+	around := func(text []byte) {
+		if s := strings.TrimSpace(string(text)); s != "" {
+			w.row([]string{s})
+		}
+	}
+	for _, r := range c.nested {
+		around(c.text[from:r.from])
+		w.row(r.columns)
+		from = r.to
+	}
+	around(c.text[from:])
+}
+
+// nest adds text with rows to the last cell of a table.
+func (w *officeText) nest(t *officeTable, text string, rows []nestedRow) {
+	n := len(t.cells)
+	if w.copied += len(text); w.copied > MaxText || n == 0 || strings.TrimSpace(text) == "" {
+		return // walk ends if there is too much text
+	}
+	c := &t.cells[n-1]
+	for _, r := range rows {
+		c.nested = append(c.nested, nestedRow{r.columns, r.from + len(c.text), r.to + len(c.text)})
+	}
+	c.text = append(c.text, text...)
 }
 
 // places returns the texts of a row's columns. The text of a merged cell stands in each

@@ -13,7 +13,7 @@ var pdfFile = Type{
 	MediaTypes: []string{"application/pdf", "application/x-pdf"},
 	Binary:     true,
 	Is:         isPDF,
-	content:    readPDF,
+	scanned:    readPDF,
 }
 
 // isPDF looks for the header, which readers accept within the first 1,024 bytes
@@ -35,9 +35,9 @@ var CacheDir string
 // within this process would need checks that make it seven times slower, and while it runs
 // the garbage collector cannot stop the world. A PDF of 48 MB with 41 MB of text needs more
 // than 1 GiB and less than 1.25 GiB.
-var pdfReader = reader{mode: "pdf", memory: 3 << 29, damaged: errDamaged, tooLong: errTooLong}
+var pdfReader = reader{mode: "pdf", memory: 3 << 29, damaged: errDamaged, tooLong: errTooLong, encrypted: errEncrypted}
 
-func readPDF(ctx context.Context, raw []byte) (Content, error) {
+func readPDF(ctx context.Context, raw []byte, scans map[int]string) (Content, error) {
 	out, err := pdfReader.run(ctx, raw)
 	if err != nil {
 		return Content{}, err
@@ -48,20 +48,28 @@ func readPDF(ctx context.Context, raw []byte) (Content, error) {
 	garbled := 0
 	for i, t := range texts {
 		t, isPicture := strings.CutPrefix(t, pictureMark)
-		if texts[i] = t; isGarbled(t) {
-			texts[i], isPicture = "", true
-			garbled++
+		noise := isGarbled(t)
+		if noise {
+			t = ""
 		}
-		if isPicture {
+		texts[i] = t
+		switch read := scans[i+1]; {
+		case !isPicture && !noise:
+		case read != "":
+			texts[i] = scanText(read)
+		default:
 			c.Unread = append(c.Unread, i+1)
+			if noise {
+				garbled++
+			}
 		}
 	}
 	c.PageCount = len(texts)
 	c.Text, c.Pages = joinPages(texts)
 	if letters := countLetters(c.Text); garbled > 0 && letters <= stampLetters {
-		return Content{}, errGarbled
+		return c, errGarbled
 	} else if len(c.Unread) > 0 && (letters == 0 || len(c.Unread) == c.PageCount) {
-		return Content{}, errScanned
+		return c, errScanned
 	}
 	return c, nil
 }

@@ -228,10 +228,21 @@ func TestPDFLayout(t *testing.T) {
 	for i, r := range [][2]string{{"Berth", "Price of a year"}, {"Small, on the north pier", "120.00"}, {"Large, on the north pier", "240.00"}, {"Guests", "by the day"}} {
 		table.WriteString(at(50, 700-float64(14*i), 10, r[0]) + at(320, 700-float64(14*i), 10, r[1]))
 	}
+	places := func(s string) string { // each letter has a place of the same width
+		var b strings.Builder
+		for i, r := range s {
+			b.WriteString(at(50+9*float64(i), 700, 12, string(r)))
+		}
+		return b.String()
+	}
 	for name, tc := range map[string]struct {
 		raw  []byte
 		want string
 	}{
+		"letters in places":          {pageOf(places("NOTICE PERIOD I")), "NOTICE PERIOD I"},
+		"words as wide as letters":   {pageOf(at(50, 700, 17, "out and to be")), "out and to be"},
+		"a word after an exponent":   {pageOf(at(50, 700, 12, "R") + at(58.7, 704, 8, "n") + at(67, 700, 12, "is a space")), "Rn is a space"},
+		"a word before an exponent":  {pageOf(at(50, 700, 12, "See") + at(75, 704, 8, "3") + at(83, 700, 12, "and the note")), "See ³ and the note"},
 		"text drawn twice":           {pageOf(at(50, 700, 12, "Rent is due") + at(50.4, 699.7, 12, "Rent is due")), "Rent is due"},
 		"letters that are doubled":   {pageOf(at(50, 700, 12, "aabb willful 1100")), "aabb willful 1100"},
 		"columns line by line":       {pageOf(columns.String()), strings.Join(append(left, right...), "\n")},
@@ -249,6 +260,40 @@ func TestPDFLayout(t *testing.T) {
 				t.Errorf("%q, %v, want %q", got, err, tc.want)
 			}
 		})
+	}
+}
+
+func TestSpacesOfThePageThatAreNoneInTheText(t *testing.T) {
+	row := func(s string) (out []glyph) {
+		for i, r := range []rune(s) {
+			out = append(out, glyph{r: r, left: float32(10 * i), right: float32(10*i + 10), size: 10})
+		}
+		return out
+	}
+	for text, want := range map[string]string{
+		"全 世 界 ， 联 合": "全世界，联合",
+		"是 否":         "是 否",
+		"全世 界 联 合":    "全世 界 联 合",
+		"ค ำแปล":      "คำแปล",
+		"A ก ข":       "A ก ข",
+	} {
+		if got := cellText(row(text)); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestFormThatOnlyAdobeShowsIsReadFromItsDescription(t *testing.T) {
+	const packet = `<xdp><template><subform><draw><value><text>Application for a berth</text></value></draw>
+		<draw><value><exData contentType="text/html"><body><p>Fill in all fields.</p><p>Sign it.</p></body></exData></value></draw>
+		<field name="a"><caption><value><text>Surname</text></value></caption><items><text>Yes</text></items><event><script>hide()</script></event></field>
+		<draw presence="hidden"><value><text>For the office only</text></value></draw></subform></template>
+		<datasets><data><form><Surname>Okafor</Surname></form></data></datasets></xdp>`
+	objects := append(pdfObjects([][]string{{"Please wait..."}}), stream("", packet))
+	objects[0] = fmt.Sprintf("<< /Type /Catalog /Pages 2 0 R /NeedsRendering true /AcroForm << /Fields [] /XFA %d 0 R >> >>", len(objects))
+	got, err := All().Text(t.Context(), "pdf", pdfOf("", objects...))
+	if want := "Application for a berth\nFill in all fields.\nSign it.\nSurname\nSurname: Okafor\n\nPlease wait..."; err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
 
@@ -316,6 +361,7 @@ func TestUnreadablePDFsHaveAReason(t *testing.T) {
 		"encrypted":        {pdf(locked, []string{"A page with a line of text on it."}), errEncrypted},
 		"without text":     {pdf("", nil, nil), errNoText},
 		"pictures":         {scanned(2), errScanned},
+		"an XFA form":      {pdfOf("", append([]string{"<< /Type /Catalog /Pages 2 0 R /NeedsRendering true /AcroForm << /Fields [] /XFA () >> >>"}, pdfObjects([][]string{{"Please wait..."}})[1:]...)...), errAdobeForm},
 		"shifted letters":  {pdf("", []string{"Wkh zduudqw| odvwv iru wzr |hduv diwhu wkh gholyhu| ri wkh skrqh.", "Wkh vxssolhu uhsdluv lw zlwkrxw fkdujh, diwhu wkdw shulrg qrwklqj lv sdlg."}), errGarbled},
 		"a short page":     {pdf("", []string{"Wkh zduudqw| odvwv wkuhh |hduv dqg fryhuv wkh edwwhu|", "Wkh ex|hu pxvw nhhs wkh lqyrlfh iru wkh zkroh shulrg"}), errGarbled},
 		"garbage":          {[]byte("%PDF-1.7\n" + strings.Repeat("\x93\x01garbage", 200)), errDamaged},

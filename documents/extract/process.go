@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,11 +21,14 @@ import (
 // with readerVar (see reader.go). Whatever a file makes its reader do, a child process can
 // be killed, and its memory is limited.
 type reader struct {
-	mode     string // what readerVar says
-	memory   int64  // that it may allocate, in bytes; Linux enforces it
-	damaged  *Unreadable
-	tooLong  *Unreadable
-	needsDir bool // it may write temporary files
+	mode      string // what readerVar says
+	memory    int64  // that it may allocate, in bytes; Linux enforces it
+	damaged   *Unreadable
+	tooLong   *Unreadable
+	encrypted *Unreadable   // it needs a password
+	needsDir  bool          // it may write temporary files
+	time      time.Duration // its timeout; 0: readTime
+	further   []string      // of its environment
 }
 
 // readTime is the timeout of one file, without the wait for a slot.
@@ -32,13 +36,20 @@ var readTime = time.Minute
 
 const readers = 2 // at the same time
 
-var readerSlots = make(chan struct{}, readers)
+var readerSlots, scanSlots = make(chan struct{}, readers), make(chan struct{}, 1)
 
 // run returns what a reader's process writes for raw: at most MaxText bytes.
 func (r reader) run(ctx context.Context, raw []byte) ([]byte, error) {
+	slots := readerSlots
+	switch {
+	case r.mode == readScan: // a page takes long, and other documents do not wait for it
+		slots = scanSlots
+	case strings.HasPrefix(r.mode, elsewhere):
+		slots = querySlots
+	}
 	select {
-	case readerSlots <- struct{}{}:
-		defer func() { <-readerSlots }()
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -46,7 +57,7 @@ func (r reader) run(ctx context.Context, raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the reader: %w", err)
 	}
-	limited, cancel := context.WithTimeout(ctx, readTime)
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(r.time, readTime))
 	defer cancel()
 	cmd := exec.CommandContext(limited, self)
 	cmd.Env = r.env()
@@ -92,9 +103,11 @@ func (r reader) error(ctx context.Context, code int, said string) error {
 	case exitTooLong:
 		return r.tooLong
 	case exitEncrypted:
-		return errEncrypted
+		return r.encrypted
 	case exitTooLarge:
 		return errTooLarge
+	case exitAdobeForm:
+		return errAdobeForm
 	}
 	if outOfMemory(said) {
 		slog.WarnContext(ctx, "the reader of a document needed too much memory", "type", r.mode)
@@ -119,7 +132,7 @@ func (r reader) env() []string {
 	if root := os.Getenv("SYSTEMROOT"); root != "" {
 		env = append(env, "SYSTEMROOT="+root)
 	}
-	return env
+	return append(env, r.further...)
 }
 
 func cacheDir() string {

@@ -38,17 +38,18 @@ const (
 	exitDamaged   = 22
 	exitTooLong   = 24
 	exitTooLarge  = 25
+	exitAdobeForm = 26
 )
 
 // init lets every program that can read documents, including test binaries, run as its own
 // reader. It runs before main and does nothing if readerVar is not set.
 func init() {
 	mode := os.Getenv(readerVar)
-	if mode == "" {
+	if mode == "" || strings.HasPrefix(mode, elsewhere) {
 		return
 	}
 	// If the parent dies, nothing else ends this process.
-	time.AfterFunc(readTime+5*time.Second, func() { os.Exit(exitTooLong) })
+	time.AfterFunc(max(readTime, scanTime)+5*time.Second, func() { os.Exit(exitTooLong) })
 	code, err := readerMain(mode)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -62,6 +63,9 @@ func readerMain(mode string) (int, error) {
 		return exitFailed, err
 	}
 	limitMemory(memory)
+	if mode == readScan || mode == readDraw {
+		return scanMain()
+	}
 	all := All()
 	if i := slices.IndexFunc(all, func(t Type) bool { return t.Name == mode && t.archive != nil }); i >= 0 {
 		return officeMain(all[i].archive)
@@ -90,6 +94,10 @@ const (
 	pdfiumSecurity = 5
 )
 
+// pdfiumXFA is pdfium's kind of a form whose only page says that it must be shown by Adobe's
+// programs, which draw the real pages by a description.
+const pdfiumXFA = 2
+
 func readPages(inst pdfium.Pdfium, raw []byte) (int, error) {
 	n, err := newNative(inst)
 	if err != nil {
@@ -106,6 +114,13 @@ func readPages(inst pdfium.Pdfium, raw []byte) (int, error) {
 	if count <= 0 {
 		return exitDamaged, nil
 	}
+	described := ""
+	if count == 1 && n.number("FPDF_GetFormType", doc) == pdfiumXFA {
+		if described = n.formText(doc); countLetters(described) <= stampLetters {
+			return exitAdobeForm, nil
+		}
+		described += "\n"
+	}
 	title := n.key("Title", func(at uint64) string { return n.wide("FPDF_GetMetaText", doc, at) })
 	if _, err := io.WriteString(os.Stdout, withoutBreaks(title)); err != nil {
 		return exitFailed, err
@@ -118,6 +133,7 @@ func readPages(inst pdfium.Pdfium, raw []byte) (int, error) {
 			broken++
 			text = ""
 		}
+		text = described + text
 		if _, err := io.WriteString(os.Stdout, pageBreak+withoutBreaks(text)); err != nil {
 			return exitFailed, err
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
@@ -26,6 +27,8 @@ type rtfGroup struct {
 	hidden bool
 	run    officeRun
 	uc     int // characters after a Unicode character that stand for it in old programs
+	enc    encoding.Encoding
+	fonts  bool // it is the table of fonts
 }
 
 // rtfReader reads RTF, which is a sequence of groups, control words and text.
@@ -33,7 +36,9 @@ type rtfReader struct {
 	o      outline
 	groups []rtfGroup
 	group  rtfGroup
-	enc    encoding.Encoding
+	enc    encoding.Encoding // of fonts that name none
+	fonts  map[int]encoding.Encoding
+	font   int    // the one that the table of fonts describes
 	bytes  []byte // of the text that is still encoded
 	text   strings.Builder
 	cells  []string
@@ -42,11 +47,14 @@ type rtfReader struct {
 	high   int // the first half of a character beyond 16 bits
 }
 
-const maxRTFDepth = 1000
+const (
+	maxRTFDepth = 1000
+	maxRTFFonts = 10_000
+)
 
 // rtfText returns the paragraphs and the table rows of an RTF file.
 func rtfText(ctx context.Context, raw []byte) (string, error) {
-	r := rtfReader{enc: charmap.Windows1252, group: rtfGroup{uc: 1}}
+	r := rtfReader{enc: charmap.Windows1252, fonts: map[int]encoding.Encoding{}, group: rtfGroup{uc: 1}}
 	for i, n := 0, 0; i < len(raw); n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return "", ctx.Err()
@@ -66,7 +74,7 @@ func rtfText(ctx context.Context, raw []byte) (string, error) {
 			}
 			i++
 		case '\\':
-			i += r.control(raw[i:])
+			i += r.control(raw[i:], bytes.HasSuffix(bytes.TrimRight(raw[max(0, i-3):i], "\r\n"), []byte("{")))
 		case '\r', '\n':
 			i++
 		default:
@@ -76,6 +84,10 @@ func rtfText(ctx context.Context, raw []byte) (string, error) {
 		if r.o.full() || r.text.Len() > MaxText {
 			return "", errTooLarge
 		}
+	}
+	if r.inRow || len(r.cells) > 0 { // the file ends within a table
+		r.word("cell", -1)
+		r.word("row", -1)
 	}
 	r.paragraph()
 	return r.o.text()
@@ -94,8 +106,15 @@ func (r *rtfReader) add(c byte) {
 // flush decodes the text of a run.
 func (r *rtfReader) flush() {
 	if len(r.bytes) > 0 {
-		if out, err := r.enc.NewDecoder().Bytes(r.bytes); err == nil {
-			r.text.WriteString(r.group.run.mark(string(out)))
+		for _, enc := range []encoding.Encoding{r.group.enc, r.enc} { // fonts may lie
+			if enc == nil {
+				continue
+			}
+			out, err := enc.NewDecoder().Bytes(r.bytes)
+			if err == nil && (enc == r.enc || !bytes.ContainsRune(out, utf8.RuneError)) {
+				r.text.WriteString(r.group.run.mark(string(out)))
+				break
+			}
 		}
 		r.bytes = r.bytes[:0]
 	}
@@ -108,8 +127,9 @@ func (r *rtfReader) write(s string) {
 	}
 }
 
-// control reads a control word or symbol and returns its length.
-func (r *rtfReader) control(raw []byte) int {
+// control reads a control word or symbol and returns its length. first says that it begins a
+// group.
+func (r *rtfReader) control(raw []byte, first bool) int {
 	if len(raw) < 2 {
 		return len(raw)
 	}
@@ -123,8 +143,10 @@ func (r *rtfReader) control(raw []byte) int {
 				}
 				return 4
 			}
-		case '*':
-			r.group.skip = true
+		case '*': // what follows is for programs that know it
+			if first {
+				r.group.skip = true
+			}
 		case '~':
 			r.write("\u00a0")
 		case '_':
@@ -169,6 +191,16 @@ func (r *rtfReader) word(word string, n int) {
 		"listtable", "listoverridetable", "revtbl", "rsidtbl", "xmlnstbl", "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "nonshppict", "deleted", "private", "bkmkstart", "bkmkend":
 		if word != "deleted" || on {
 			r.group.skip = true
+			r.group.fonts = word == "fonttbl"
+		}
+	case "f":
+		r.flush()
+		if r.font = n; !r.group.fonts {
+			r.group.enc = r.fonts[n]
+		}
+	case "fcharset":
+		if r.group.fonts && len(r.fonts) < maxRTFFonts {
+			r.fonts[r.font] = fontCharset(n)
 		}
 	case "ansicpg":
 		if e := codePage(n); e != nil {
@@ -204,7 +236,7 @@ func (r *rtfReader) word(word string, n int) {
 		r.inRow = false
 	case "plain":
 		r.flush()
-		r.group.run, r.group.hidden = officeRun{}, false
+		r.group.run, r.group.hidden, r.group.enc = officeRun{}, false, nil
 	case "v":
 		r.flush()
 		r.group.hidden = on
@@ -252,6 +284,17 @@ func (r *rtfReader) unicode(n int) {
 		r.write(string(rune(n)))
 	}
 	r.left = r.group.uc
+}
+
+// fontCharset returns the encoding of a font by the number of its character set; nil for one
+// that the file decides.
+func fontCharset(n int) encoding.Encoding {
+	pages := map[int]int{77: 10000, 128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256,
+		186: 1257, 204: 1251, 222: 874, 238: 1250, 255: 850}
+	if page, ok := pages[n]; ok {
+		return codePage(page)
+	}
+	return nil
 }
 
 func codePage(n int) encoding.Encoding {

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/xuri/excelize/v2"
+
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 var sheetsFile = officeFile(Type{
@@ -26,7 +29,8 @@ var sheetsFile = officeFile(Type{
 // Limits of what is kept of a sheet besides its cells.
 const (
 	maxMerges   = 20_000
-	maxFormulas = 5_000 // without a stored value, of a file
+	maxFormulas = 5_000   // without a stored value, of a file
+	maxUnusual  = 100_000 // rows with numbers in an unusual format, of a sheet
 )
 
 // noValue stands for the value of a formula that is neither stored nor can be computed.
@@ -55,7 +59,7 @@ func sheetsText(a *archive) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	r := sheetReader{a: a, book: book, computed: maxFormulas}
+	r := sheetReader{a: a, book: book, computed: maxFormulas, unusual: unusualStyles(book)}
 	for _, name := range book.GetSheetList() {
 		if parts[name].hidden {
 			continue
@@ -185,16 +189,20 @@ type sheetReader struct {
 	book     *excelize.File
 	o        outline
 	cells    int
-	computed int // how many formulas may still be computed
+	computed int            // how many formulas may still be computed
+	unusual  map[int]string // the formats of cells that numberWriter writes, by the cells' style
+	numbers  numberWriter
+	tables   map[string][]excelize.Table // of the sheet that is being read
 }
 
 // sheetShape is what a sheet says about its cells before and after them.
 type sheetShape struct {
 	hidden   []sheetArea // columns
 	merges   []sheetArea
-	edges    []string      // headers and footers
-	formulas map[int][]int // columns with a formula that has no stored value, by row
-	found    int           // how many they are
+	edges    []string               // headers and footers
+	formulas map[int][]int          // columns with a formula that has no stored value, by row
+	found    int                    // how many they are
+	numbers  map[int]map[int]string // of cells with an unusual format, by row and column
 }
 
 // sheetArea is a range of cells, counted from 1.
@@ -263,6 +271,11 @@ func (r *sheetReader) values(name string, row int, columns []string, shape sheet
 			}
 		}
 	}
+	for column, text := range shape.numbers[row] {
+		if column <= len(columns) {
+			columns[column-1] = text
+		}
+	}
 	own := 0
 	for _, text := range columns {
 		if strings.TrimSpace(text) != "" {
@@ -303,10 +316,54 @@ func (r *sheetReader) compute(name, cell string) string {
 		return noValue
 	}
 	value, err := r.book.CalcCellValue(name, cell)
-	if err != nil || value == "" {
+	if err != nil && r.nameCells(name, cell) {
+		value, err = r.book.CalcCellValue(name, cell)
+	}
+	if err != nil {
 		return noValue
 	}
 	return value
+}
+
+// nameCells puts the cells of the columns in place of the columns' names in a formula in the
+// last row of a table: SUBTOTAL(109,[Amount]). The library does not know such names.
+func (r *sheetReader) nameCells(sheet, cell string) bool {
+	formula, err := r.book.GetCellFormula(sheet, cell)
+	if err != nil || !tableColumn.MatchString(formula) {
+		return false
+	}
+	column, row, _ := excelize.CellNameToCoordinates(cell)
+	for _, t := range r.tablesOf(sheet) {
+		first, last, _ := strings.Cut(t.Range, ":")
+		left, top, err := excelize.CellNameToCoordinates(first)
+		right, bottom, err2 := excelize.CellNameToCoordinates(last)
+		if err != nil || err2 != nil || row != bottom || column < left || column > min(right, left+maxColumns) || row < top+2 {
+			continue
+		}
+		formula = tableColumn.ReplaceAllStringFunc(formula, func(s string) string {
+			m := tableColumn.FindStringSubmatch(s)
+			for c := left; (m[1] == "" || m[1] == t.Name) && c <= min(right, left+maxColumns); c++ {
+				head, _ := excelize.CoordinatesToCellName(c, top)
+				if title, err := r.book.GetCellValue(sheet, head); err == nil && title == m[2] {
+					from, _ := excelize.CoordinatesToCellName(c, top+1)
+					to, _ := excelize.CoordinatesToCellName(c, bottom-1)
+					return from + ":" + to
+				}
+			}
+			return s
+		})
+		return r.book.SetCellFormula(sheet, cell, formula) == nil
+	}
+	return false
+}
+
+// tablesOf returns the tables of a sheet, which it reads once.
+func (r *sheetReader) tablesOf(sheet string) []excelize.Table {
+	if _, read := r.tables[sheet]; !read {
+		tables, _ := r.book.GetTables(sheet)
+		r.tables = map[string][]excelize.Table{sheet: tables}
+	}
+	return r.tables[sheet]
 }
 
 // wholeNumber writes a stored number with all of its digits.
@@ -326,7 +383,10 @@ var (
 	mergedCells   = regexp.MustCompile(`<(?:\w+:)?mergeCell\s+ref=["']([A-Z]+\d+):([A-Z]+\d+)["']`)
 	pageEdges     = regexp.MustCompile(`<(?:\w+:)?((?:odd|even|first)(?:Header|Footer))[^>]*>([^<]*)<`)
 	emptyFormula  = regexp.MustCompile(`<(?:\w+:)?c\s[^>]*?\br=["']([A-Z]+\d+)["'][^>]*>\s*<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>`)
-	edgeCode      = regexp.MustCompile(`&(?:"[^"]*"|K[0-9A-Fa-f+-]{5,6}|\d+|[LCRPNDTZFAGBIUESXYOH+-])`)
+	numberCell    = regexp.MustCompile(`<(?:\w+:)?c\s([^>]*[^>/])>\s*(?:<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?<(?:\w+:)?v>([^<]+)</`)
+	cellAttribute = regexp.MustCompile(`\b([rst])=["']([^"']*)["']`)
+	tableColumn   = regexp.MustCompile(`(?:\b([A-Za-z_][\w.]*))?\[([^\[\]#@]+)\]`)
+	edgeCode      = regexp.MustCompile(`&(?:"[^"]*"|K[0-9A-Fa-f+-]{5,6}|\d+|[PN][+-]\d+|[LCRPNDTZFAGBIUESXYOH+-])`)
 )
 
 // shape reads a sheet's XML for what excelize tells only when the whole sheet is in memory.
@@ -340,7 +400,7 @@ func (r *sheetReader) shape(part string) (sheetShape, error) {
 		return s, nil // excelize says what is wrong
 	}
 	defer in.Close()
-	s.formulas = map[int][]int{}
+	s.formulas, s.numbers = map[int][]int{}, map[int]map[int]string{}
 	seen := map[string]bool{}
 	// Elements are found in blocks that end with a tag; each block begins with the tags at the
 	// end of the one before, in which a cell may have begun.
@@ -415,12 +475,13 @@ func (r *sheetReader) scan(block []byte, s *sheetShape, seen map[string]bool) {
 				kind = "Footer: "
 			}
 			text = strings.ReplaceAll(text, "＆", "&")
-			if strings.ContainsFunc(text, isWordRune) && !seen[kind+text] && !isPageWord(text) {
+			if strings.ContainsFunc(text, language.IsAlphanumeric) && !seen[kind+text] && !isPageWord(text) {
 				seen[kind+text] = true
 				s.edges = append(s.edges, kind+text)
 			}
 		}
 	}
+	r.scanNumbers(block, s)
 	if slices.ContainsFunc([]string{"f></c>", "f></x:c>", "<v></v>", "<v/>", "/></c>"}, func(end string) bool { return bytes.Contains(block, []byte(end)) }) {
 		for _, m := range emptyFormula.FindAllSubmatch(block, -1) {
 			if column, row, err := excelize.CellNameToCoordinates(string(m[1])); err == nil && s.found < maxFormulas && column <= maxColumns {
@@ -431,6 +492,58 @@ func (r *sheetReader) scan(block []byte, s *sheetShape, seen map[string]bool) {
 	}
 }
 
+// scanNumbers writes the numbers with an unusual format.
+func (r *sheetReader) scanNumbers(block []byte, s *sheetShape) {
+	if len(r.unusual) == 0 {
+		return
+	}
+	for _, m := range numberCell.FindAllSubmatch(block, -1) {
+		at := map[string]string{}
+		for _, pair := range cellAttribute.FindAllSubmatch(m[1], -1) {
+			at[string(pair[1])] = string(pair[2])
+		}
+		style, _ := strconv.Atoi(at["s"])
+		code, ok := r.unusual[style]
+		if !ok || at["t"] != "" && at["t"] != "n" {
+			continue
+		}
+		value, err := strconv.ParseFloat(string(m[2]), 64)
+		column, row, err2 := excelize.CellNameToCoordinates(at["r"])
+		if err != nil || err2 != nil || column > maxColumns || len(s.numbers) >= maxUnusual {
+			continue
+		}
+		if text := r.numbers.text(code, value); text != "" {
+			if s.numbers[row] == nil {
+				s.numbers[row] = map[int]string{}
+			}
+			s.numbers[row][column] = text
+		}
+	}
+}
+
+// unusualStyles returns the formats that numberWriter writes, by the style of cells.
+func unusualStyles(book *excelize.File) map[int]string {
+	out := map[int]string{}
+	if book.Styles == nil || book.Styles.CellXfs == nil {
+		return out
+	}
+	codes := maps.Clone(builtInNumbers)
+	if book.Styles.NumFmts != nil {
+		for _, f := range book.Styles.NumFmts.NumFmt {
+			codes[f.NumFmtID] = f.FormatCode
+		}
+	}
+	for i, xf := range book.Styles.CellXfs.Xf {
+		if xf.NumFmtID == nil {
+			continue
+		}
+		if code := codes[*xf.NumFmtID]; unusual(code) {
+			out[i] = code
+		}
+	}
+	return out
+}
+
 func isPageWord(text string) bool {
 	switch strings.ToLower(text) {
 	case "page", "page of", "seite", "seite von", "of", "/":
@@ -438,8 +551,6 @@ func isPageWord(text string) bool {
 	}
 	return false
 }
-
-func isWordRune(r rune) bool { return r > '9' && !strings.ContainsRune(":;<=>?@[\\]^_`{|}~", r) }
 
 // writeDrawings writes the text boxes, charts and comments of a sheet.
 func (r *sheetReader) writeDrawings(part string) error {

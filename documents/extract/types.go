@@ -32,6 +32,9 @@ type Type struct {
 	Read func(ctx context.Context, raw []byte) (string, error)
 	// content replaces Read for files that also have a title or pages.
 	content func(ctx context.Context, raw []byte) (Content, error)
+	// scanned replaces content for files whose pages may be pictures: pages are the texts that
+	// OCR has read, by number. With an error it returns the pages that could not be read, too.
+	scanned func(ctx context.Context, raw []byte, pages map[int]string) (Content, error)
 	// archive is what content does in the reader's process, for Office files.
 	archive readArchive
 	// titled means that people write the title in the metadata: it comes before any heading.
@@ -45,7 +48,7 @@ type Types []Type
 
 // All lists the types that this program can read.
 func All() Types {
-	return Types{plainText, markdown, webPage, pdfFile, wordFile, sheetsFile, slidesFile, csvFile, mailFile, richText, openText, openSheets}
+	return append(Types{plainText, markdown, webPage, pdfFile, wordFile, sheetsFile, slidesFile, csvFile, mailFile, outlookFile, richText, openText, openSheets}, pictureFiles...)
 }
 
 var typeName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,19}$`)
@@ -131,8 +134,15 @@ type Content struct {
 	Unread    []int
 }
 
-// Content returns what Text returns, with the title and the pages.
+// Content returns what Text returns, with the title and the pages. With an error it has
+// PageCount and Unread, if they are known.
 func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Content, error) {
+	return t.ContentWith(ctx, sourceType, raw, nil)
+}
+
+// ContentWith is Content with the texts of pages that OCR.Scan has returned, by number, in
+// place of those that could not be read.
+func (t Types) ContentWith(ctx context.Context, sourceType string, raw []byte, pages map[int]string) (Content, error) {
 	if len(raw) == 0 {
 		return Content{}, errEmpty
 	}
@@ -140,9 +150,9 @@ func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Cont
 	if i < 0 {
 		return Content{}, fmt.Errorf("unknown source type %q", sourceType)
 	}
-	c, err := t[i].contentOf(ctx, raw)
+	c, err := t[i].contentOf(ctx, raw, pages)
 	if err != nil {
-		return Content{}, err
+		return Content{PageCount: c.PageCount, Unread: c.Unread}, err
 	}
 	meta := c.Title
 	c.Title = documentTitle(t[i], meta, c.Text)
@@ -151,13 +161,16 @@ func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Cont
 	case len(c.Text) > MaxText:
 		return Content{}, errTooLarge
 	case strings.IndexFunc(c.Text, language.IsAlphanumeric) < 0:
-		return Content{}, errNoText
+		return Content{PageCount: c.PageCount}, errNoText
 	}
 	return c, nil
 }
 
-func (x Type) contentOf(ctx context.Context, raw []byte) (Content, error) {
-	if x.content != nil {
+func (x Type) contentOf(ctx context.Context, raw []byte, pages map[int]string) (Content, error) {
+	switch {
+	case x.scanned != nil:
+		return x.scanned(ctx, raw, pages)
+	case x.content != nil:
 		return x.content(ctx, raw)
 	}
 	text, err := x.Read(ctx, raw)

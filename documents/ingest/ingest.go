@@ -16,6 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/documents/naming"
+	"github.com/palaver-chat/palaver/internal/fair"
 	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/workflows"
@@ -36,6 +37,8 @@ type Activities struct {
 	DocumentTypes extract.Types
 	// IngestMemory bounds the memory of all ingests of the process; nil: no bound.
 	IngestMemory *memlimit.Limit
+	// OCR reads pages that are pictures; nil: they stay unread.
+	OCR OCR
 }
 
 // acts names activities; it is never called.
@@ -46,21 +49,24 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	r.RegisterActivity(a.Ingest)
 	r.RegisterActivity(a.FailIngest)
 	r.RegisterActivity(a.EmbedDocuments)
+	r.RegisterActivity(a.ScanPage)
+	r.RegisterActivity(a.IndexDocuments)
 }
 
 // Ingest extracts, chunks and indexes an upload. A file that cannot be read is
 // marked failed with the reason, without an error. It does nothing to a document
-// that is ready or was deleted.
-func (a *Activities) Ingest(parent context.Context, r workflows.IngestRequest) error {
+// that is ready or was deleted. If pages must be read by ScanPage first, it returns
+// their numbers and does no more.
+func (a *Activities) Ingest(parent context.Context, r workflows.IngestRequest) (scans []int, _ error) {
 	ctx, w := a.WatchFor(parent, "", activities.WorkerStopGrace)
 	defer w.End()
-	err := a.ingest(ctx, r)
+	scans, err := a.ingest(ctx, r)
 	var refused *llm.Error
 	if errors.As(err, &refused) && refused.Retryable { // longer than the retry budget of an answer
 		a.Logger().Warn("embedding failed; retrying", "document", r.DocID, "error", err)
-		return activities.RetryWithin(w.Parent, embedRetryBudget, refused.RetryAfter, refused.Code, "ingest")
+		return nil, activities.RetryWithin(w.Parent, embedRetryBudget, refused.RetryAfter, refused.Code, "ingest")
 	}
-	return a.EndError(w, ctx, activities.TurnRef{Owner: r.Owner}, "ingest", err)
+	return scans, a.EndError(w, ctx, activities.TurnRef{Owner: r.Owner}, "ingest", err)
 }
 
 // ingestMemory is how many bytes of memory an ingest takes for each byte of its upload, or
@@ -68,25 +74,31 @@ func (a *Activities) Ingest(parent context.Context, r workflows.IngestRequest) e
 // to the database, and what the garbage collector has not freed yet.
 const ingestMemory = 14
 
-func (a *Activities) ingest(ctx context.Context, r workflows.IngestRequest) error {
+func (a *Activities) ingest(ctx context.Context, r workflows.IngestRequest) (scans []int, _ error) {
 	known, err := a.Store.Document(ctx, r.Owner, r.DocID)
 	if err != nil {
-		return ignoreNotFound(err)
+		return nil, ignoreNotFound(err)
 	}
 	read, release, err := a.readText(ctx, r, known)
 	defer release()
 	var unreadable *extract.Unreadable
-	switch {
-	case errors.As(err, &unreadable):
-		a.Logger().Info("document cannot be read", "document", r.DocID, "reason", unreadable.Reason)
-		return outdated(a.Store.FailVersion(ctx, r.Owner, r.DocID, read.version, unreadable.Message().Stored()))
-	case errors.Is(err, errIngested):
-		return nil
-	case err != nil:
-		return ignoreNotFound(err) // deleted, or indexed by an earlier attempt
+	isUnreadable := errors.As(err, &unreadable)
+	if err == nil || isUnreadable {
+		if scans = a.toScan(r, read); len(scans) > 0 {
+			return scans, ignoreNotFound(a.Store.SetDocumentPages(ctx, r.Owner, r.DocID, read.PageCount, len(scans)))
+		}
+		if err := a.Store.SetDocumentPages(ctx, r.Owner, r.DocID, read.PageCount, len(read.Unread)); err != nil {
+			return nil, ignoreNotFound(err)
+		}
 	}
-	if err := a.Store.SetDocumentPages(ctx, r.Owner, r.DocID, read.PageCount, len(read.Unread)); err != nil {
-		return ignoreNotFound(err)
+	switch {
+	case isUnreadable:
+		a.Logger().Info("document cannot be read", "document", r.DocID, "reason", unreadable.Reason)
+		return nil, outdated(a.Store.FailVersion(ctx, r.Owner, r.DocID, read.version, unreadable.Message().Stored()))
+	case errors.Is(err, errIngested):
+		return nil, nil
+	case err != nil:
+		return nil, ignoreNotFound(err) // deleted, or indexed by an earlier attempt
 	}
 	a.progress(ctx, r, readDone)
 	chunks := chunk.ForDocument(r.DocID, read.Text)
@@ -94,13 +106,13 @@ func (a *Activities) ingest(ctx context.Context, r workflows.IngestRequest) erro
 	a.progress(ctx, r, cutDone)
 	vectors, err := a.embed(ctx, r, chunks)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	model := ""
 	if vectors != nil {
 		model = a.Model.Info().Embedding
 	}
-	return outdated(a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, ownNames(known, read.Content), read.Text, chunks, model, vectors))
+	return nil, outdated(a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, ownNames(known, read.Content), read.Text, chunks, model, vectors))
 }
 
 // ownNames returns the names that the text of a document gives it. It gives the title only
@@ -131,13 +143,24 @@ var errIngested = errors.New("the document is not processing")
 
 // expandingDocuments bounds how many documents of compressed types hold memory for their upload and
 // then acquire memory for their text. They wait for expandingDocuments before they have any memory, so
-// that none holds memory that another one waits for.
-var expandingDocuments = make(chan struct{}, 2)
+// that none holds memory that another one waits for. Reading one takes up to a minute, so those who
+// sent them take turns.
+var expandingDocuments = fair.New(2)
+
+// sender returns who sent a document: the digest of an anonymous caller's address, else the owner.
+func (a *Activities) sender(ctx context.Context, r workflows.IngestRequest) string {
+	address, err := a.Store.DocumentAddress(ctx, r.Owner, r.DocID)
+	if err != nil || address == "" {
+		return r.Owner
+	}
+	return address
+}
 
 // documentText is the text of a version of a document.
 type documentText struct {
 	extract.Content
 	version string
+	scans   map[int]string // of its pages, what OCR has read
 }
 
 // readText reads a document's text within IngestMemory; call release when it is
@@ -146,12 +169,11 @@ type documentText struct {
 func (a *Activities) readText(ctx context.Context, r workflows.IngestRequest, known chat.Document) (read documentText, release func(), err error) {
 	release = func() {}
 	if a.DocumentTypes.Binary(known.Format) {
-		select {
-		case expandingDocuments <- struct{}{}:
-			defer func() { <-expandingDocuments }()
-		case <-ctx.Done():
-			return read, release, ctx.Err()
+		done, err := expandingDocuments.Acquire(ctx, a.sender(ctx, r))
+		if err != nil {
+			return read, release, err
 		}
+		defer done()
 	}
 	free, err := a.IngestMemory.Acquire(ctx, ingestMemory*known.Bytes)
 	if err != nil {
@@ -176,8 +198,12 @@ func (a *Activities) extractText(ctx context.Context, r workflows.IngestRequest)
 	if doc.Status != chat.DocProcessing {
 		return documentText{}, errIngested
 	}
-	content, err := a.DocumentTypes.Content(ctx, doc.Format, raw)
-	return documentText{content, doc.SourceVersion}, err
+	scans, err := a.Store.Scans(ctx, r.Owner, r.DocID, doc.SourceVersion)
+	if err != nil {
+		return documentText{}, err
+	}
+	content, err := a.DocumentTypes.ContentWith(ctx, doc.Format, raw, scans)
+	return documentText{content, doc.SourceVersion, scans}, err
 }
 
 // ignoreNotFound drops the error for a document that was deleted meanwhile.
@@ -247,5 +273,15 @@ func (a *Activities) FailIngest(ctx context.Context, r workflows.IngestRequest) 
 // Now does the work of Ingest outside of Temporal, once, for the command palaver ingest. The
 // document's row has the result.
 func Now(ctx context.Context, a *Activities, r workflows.IngestRequest) error {
-	return a.ingest(ctx, r)
+	for {
+		scans, err := a.ingest(ctx, r)
+		if err != nil || len(scans) == 0 {
+			return err
+		}
+		for i, page := range scans {
+			if err := a.scan(ctx, workflows.ScanRequest{IngestRequest: r, Page: page, Left: len(scans) - i - 1}); err != nil {
+				return err
+			}
+		}
+	}
 }

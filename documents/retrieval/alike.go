@@ -14,16 +14,18 @@ const (
 )
 
 // withAlike adds to each word of a query the words that mean the same: its other spellings
-// and irregular forms, and everyday words for it that the query does not have itself.
+// and irregular forms, compounds with another word of the query, and everyday words for it that
+// the query does not have itself.
 func withAlike(query string, words []string) []db.Word {
 	asked := map[string]bool{}
 	for _, w := range words {
 		asked[language.Stem(w)] = true
 	}
 	equivalents, joined := language.Equivalents(query), language.Joined(query)
+	compounds := language.Compounds(query)
 	out := db.Words(words...)
 	for i, w := range words {
-		for _, other := range slices.Concat(language.OtherSpellings(w), language.OtherForms(w), joined[w]) {
+		for _, other := range slices.Concat(language.OtherSpellings(w), language.OtherForms(w), joined[w], compounds[w]) {
 			out[i].Alike = append(out[i].Alike, db.Alike{Text: other, Weight: spelledWeight})
 		}
 		for _, other := range equivalents[language.Stem(w)] {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
@@ -89,11 +90,16 @@ func (w weights) common(word string) bool {
 
 // question is the stems of a query with their weights.
 type question struct {
-	weight  map[string]float64
-	common  map[string]bool
-	alike   map[string]map[string]float64 // by stem: stems that mean the same, with their weights
-	sum     float64
-	counted map[string]bool // stems of the noun that "how many" counts; empty without one
+	weight    map[string]float64
+	common    map[string]bool
+	words     map[string]string             // by stem
+	terms     map[string][]language.Term    // by stem: the terms of the word in the languages of the passages
+	partTerms map[string][]language.Term    // by stem: the terms of the words of a compound
+	alike     map[string]map[string]float64 // by stem: stems that mean the same, with their weights
+	sum       float64
+	parts     map[string][]string // by stem: the words of a compound that is in no passage
+	joined    map[string][]string // by stem: compounds that the word forms with another one of the question
+	counted   map[string]bool     // stems of the noun that "how many" counts; empty without one
 }
 
 func (s *Searcher) question(ctx context.Context, owner, query string) (question, error) {
@@ -102,7 +108,13 @@ func (s *Searcher) question(ctx context.Context, owner, query string) (question,
 	if err != nil {
 		return question{}, err
 	}
-	q := question{weight: map[string]float64{}, common: map[string]bool{}, alike: alikeStems(query), counted: countedStems(query)}
+	parts, err := s.parts(ctx, owner, query, slices.DeleteFunc(slices.Clone(words), func(word string) bool { return w.counts[word] > 0 }))
+	if err != nil {
+		return question{}, err
+	}
+	joined := language.Compounds(query)
+	q := question{weight: map[string]float64{}, common: map[string]bool{}, words: map[string]string{}, alike: alikeStems(query), counted: countedStems(query),
+		parts: map[string][]string{}, joined: map[string][]string{}}
 	for _, word := range words {
 		stem := language.Stem(word)
 		if _, seen := q.weight[stem]; seen || askingWords[stem] {
@@ -110,20 +122,51 @@ func (s *Searcher) question(ctx context.Context, owner, query string) (question,
 		}
 		q.weight[stem], q.common[stem] = w.of(word), w.common(word)
 		q.sum += q.weight[stem]
+		q.words[stem] = word
+		q.parts[stem], q.joined[stem] = parts[word], joined[word]
 	}
 	return q, nil
+}
+
+// in returns the question for passages and names in some languages.
+func (q question) in(langs []string) question {
+	langs = slices.Compact(slices.Sorted(slices.Values(append([]string{""}, langs...))))
+	q.terms, q.partTerms = make(map[string][]language.Term, len(q.words)), map[string][]language.Term{}
+	for stem, word := range q.words {
+		q.terms[stem] = language.Query(word, langs)
+		for _, compound := range q.joined[stem] {
+			for _, t := range language.Query(compound, langs) {
+				q.terms[stem] = append(q.terms[stem], language.Term{Forms: t.Forms, Whole: true})
+			}
+		}
+		for _, part := range q.parts[stem] {
+			q.partTerms[stem] = append(q.partTerms[stem], language.Query(part, langs)...)
+		}
+	}
+	return q
+}
+
+func (q question) inHits(hits []chat.Hit) question {
+	langs := make([]string, len(hits))
+	for i, h := range hits {
+		langs[i] = h.Language
+	}
+	return q.in(langs)
 }
 
 // withoutNames returns the question without the words that name the documents, or the
 // whole question when nothing else is left.
 func (q question) withoutNames(docs []chat.Document) question {
-	names := map[string]bool{}
-	for _, d := range docs {
-		maps.Copy(names, language.StemsOf(d.Title))
+	names, langs := map[string]bool{}, make([]string, len(docs))
+	for i, d := range docs {
+		langs[i] = d.Language
+		maps.Copy(names, language.TermsOf(d.Title, d.Language))
 	}
-	rest := question{weight: map[string]float64{}, common: q.common, alike: q.alike, counted: q.counted}
+	q = q.in(langs)
+	rest := q
+	rest.weight, rest.sum = map[string]float64{}, 0
 	for stem, weight := range q.weight {
-		if !names[stem] && !documentWords[stem] {
+		if q.covered(stem, names) < 1 && !documentWords[stem] {
 			rest.weight[stem] = weight
 			rest.sum += weight
 		}
@@ -150,7 +193,7 @@ func (q question) matches(hits []chat.Hit) bool {
 	const short, least = 2, 0.17
 	all, shared := map[string]bool{}, 0
 	for _, h := range hits {
-		maps.Copy(all, language.StemsOf(h.Heading+"\n"+h.Text))
+		maps.Copy(all, language.TermsOf(h.Heading+"\n"+h.Text, h.Language))
 	}
 	for stem := range q.weight {
 		if q.covered(stem, all) > 0 {
@@ -173,13 +216,34 @@ func (q question) share(stems map[string]bool) float64 {
 	return min(1, covered/q.sum) // covered may exceed sum slightly: the order of additions differs
 }
 
-// covered returns 1 if the stems have a word of the question, the weight of a word that
-// means the same if they have one, and else 0.
+// covered returns 1 if the stems have a word of the question, a compound with it, or both parts
+// of it, the weight of a word that means the same if they have one, the share of the word's
+// pieces that they have (a word of a script without spaces may be a phrase), and else 0.
 func (q question) covered(stem string, stems map[string]bool) float64 {
 	if stems[stem] {
 		return 1
 	}
 	best := 0.0
+	has := func(form string) bool { return stems[form] }
+	pieces, found := 0.0, 0.0
+	for _, t := range q.terms[stem] {
+		switch {
+		case t.Whole && slices.ContainsFunc(t.Forms, has):
+			return 1
+		case t.Whole:
+			continue
+		case slices.ContainsFunc(t.Forms, has):
+			found++
+		}
+		pieces++
+	}
+	if found > 0 && found >= leastPieces*pieces {
+		best = found / pieces
+	}
+	absent := func(part language.Term) bool { return !slices.ContainsFunc(part.Forms, has) }
+	if parts := q.partTerms[stem]; len(parts) > 0 && !slices.ContainsFunc(parts, absent) {
+		return 1
+	}
 	for other, covers := range q.alike[stem] {
 		if stems[other] {
 			best = max(best, covers)
@@ -187,6 +251,9 @@ func (q question) covered(stem string, stems map[string]bool) float64 {
 	}
 	return best
 }
+
+// leastPieces is the share of the pieces of a word that a passage with the word has.
+const leastPieces = 0.4
 
 // rarest returns the stem with the highest weight; "" without words. Of equal ones, it
 // returns the first in alphabetical order.
@@ -249,13 +316,13 @@ func (q question) match(hits []chat.Hit) float64 {
 	best, bestSentence := 0.0, 0.0
 	hasRarest, others, counts := false, 0, len(q.counted) == 0
 	for _, h := range hits[:min(bestPassages, len(hits))] {
-		about := language.StemsOf(h.Title + "\n" + h.Heading)
-		all := language.StemsOf(h.Text)
+		about := language.TermsOf(h.Title+"\n"+h.Heading, h.Language)
+		all := language.TermsOf(h.Text, h.Language)
 		maps.Copy(all, about)
 		maps.Copy(union, all)
 		best = max(best, q.share(all))
 		for _, s := range labelled(h.Text) {
-			stems := language.StemsOf(s.label + "\n" + s.Text)
+			stems := language.TermsOf(s.label+"\n"+s.Text, h.Language)
 			counts = counts || q.countsIn(s.Text)
 			maps.Copy(stems, about)
 			bestSentence = max(bestSentence, q.share(stems))

@@ -63,7 +63,10 @@ func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []str
 		return nil, nil
 	}
 	query = norm.NFC.String(query)
-	inOrder := searchWords(query)
+	inOrder, err := s.splitCompounds(ctx, owner, query, searchWords(query))
+	if err != nil {
+		return nil, err
+	}
 	words, err := s.queryWords(ctx, owner, inOrder)
 	if err != nil {
 		return nil, err
@@ -162,7 +165,7 @@ func searchWords(query string) []string {
 	if len(words) == 0 {
 		words = language.Words(query)
 	}
-	words = append(words, language.ClauseNumbers(query)...)
+	words = append(words, accountWords(query)...)
 	about := slices.DeleteFunc(slices.Clone(words), language.IsRequestWord)
 	if len(about) == 0 {
 		return words

@@ -147,13 +147,14 @@ func (s *Searcher) selectAnywhere(ctx context.Context, owner, query string) (Sel
 	if err := g.Wait(); err != nil {
 		return Selection{}, err
 	}
+	q = q.inHits(out.Hits)
 	out.Score = q.score(out.Hits)
 	out.Confidence = confidence(out.Score)
 	if out.Confidence == chat.Low { // leave out passages that share too little with the question
 		all := out.Hits
 		out.Hits = nil
 		for _, h := range all {
-			if q.share(language.StemsOf(h.Title+"\n"+h.Heading+"\n"+h.Text)) < tooWeak {
+			if q.share(language.TermsOf(h.Title+"\n"+h.Heading+"\n"+h.Text, h.Language)) < tooWeak {
 				out.Weak = append(out.Weak, h)
 			} else {
 				out.Hits = append(out.Hits, h)
@@ -351,6 +352,38 @@ func Merge(asked, reworded Selection) Selection {
 	out.Score = max(asked.Score, min(reworded.Score, belowHigh))
 	out.Confidence = confidence(out.Score)
 	out.Processing = asked.Processing || reworded.Processing
+	return out
+}
+
+// Together joins the selections for the parts of a question: the best of each first, for a part that
+// has too little its closest passages. The confidence is that of the part for which most was found.
+func Together(parts []Selection) Selection {
+	out := parts[0]
+	b := newBudget(maxPassages, maxChars)
+	var lists [][]chat.Hit
+	longest := 0
+	for _, p := range parts {
+		list := p.Hits
+		if len(list) == 0 {
+			list = p.Weak[:min(len(p.Weak), chat.MaxClosest)]
+		}
+		lists, longest = append(lists, list), max(longest, len(list))
+	}
+	for i := range longest {
+		for _, list := range lists {
+			if i < len(list) {
+				b.take(list[i])
+			}
+		}
+	}
+	out.Hits = b.hits
+	for _, p := range parts[1:] {
+		out.Weak = append(slices.Clone(out.Weak), p.Weak...)
+		out.Processing, out.Unreadable, out.Partly = out.Processing || p.Processing, out.Unreadable || p.Unreadable, out.Partly || p.Partly
+		if p.Score > out.Score {
+			out.Score, out.Confidence = p.Score, p.Confidence
+		}
+	}
 	return out
 }
 

@@ -3,6 +3,7 @@ package retrieval
 import (
 	"context"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/internal/language"
@@ -25,7 +26,7 @@ func (s *Searcher) Respell(ctx context.Context, owner, query string, docIDs []st
 	}
 	var unknown []string
 	for _, w := range words {
-		if counts[w] == 0 && utf8.RuneCountInString(w) >= shortMisspelt {
+		if counts[w] == 0 && utf8.RuneCountInString(w) >= shortMisspelt && !strings.ContainsFunc(w, language.IsDense) {
 			unknown = append(unknown, w)
 		}
 	}

@@ -108,7 +108,9 @@ func overlap(a, b map[string]bool) float64 {
 func stemsOfHits(hits []chat.Hit) map[string]bool {
 	all := map[string]bool{}
 	for _, h := range hits {
-		maps.Copy(all, language.StemsOf(h.Heading+"\n"+h.Text))
+		for _, stem := range language.StemsIn(h.Heading+"\n"+h.Text, h.Language) {
+			all[stem] = true
+		}
 	}
 	return all
 }
@@ -116,7 +118,11 @@ func stemsOfHits(hits []chat.Hit) map[string]bool {
 // hasSubjectIn reports whether the hits have a word of the request's subject. It is true if
 // the request names no subject.
 func (q question) hasSubjectIn(hits []chat.Hit) bool {
-	stems, subject := stemsOfHits(hits), false
+	q = q.inHits(hits)
+	stems, subject := map[string]bool{}, false
+	for _, h := range hits {
+		maps.Copy(stems, language.TermsOf(h.Heading+"\n"+h.Text, h.Language))
+	}
 	for stem := range q.weight {
 		if judgingWords[stem] || formWords[stem] || documentWords[stem] {
 			continue
@@ -135,12 +141,11 @@ func (s *Searcher) rulesFor(ctx context.Context, owner, text string, rules []cha
 	if err != nil {
 		return 0, err
 	}
+	q = q.inHits(rules)
 	var stems []map[string]bool
 	for _, r := range rules {
 		for _, s := range sentence.Sentences(r.Text) {
-			of := language.StemsOf(s.Text)
-			maps.Copy(of, language.StemsOf(r.Heading))
-			stems = append(stems, of)
+			stems = append(stems, language.TermsOf(s.Text+"\n"+r.Heading, r.Language))
 		}
 	}
 	checked, matched := 0, 0
@@ -184,7 +189,7 @@ func isEnglish(text string) bool {
 
 // of returns a question with only the words of text, with their weights in q.
 func (q question) of(text string) question {
-	part := question{weight: map[string]float64{}, common: q.common, alike: q.alike}
+	part := question{weight: map[string]float64{}, common: q.common, words: q.words, terms: q.terms, alike: q.alike}
 	for stem := range language.StemsOf(text) {
 		if weight, ok := q.weight[stem]; ok {
 			part.weight[stem] = weight

@@ -11,7 +11,7 @@ import (
 // treats its subject in several clauses but names it in only one of them. So a passage gains
 // a share of the best score near it and of the best score in its document (bench/recall).
 const (
-	neighbourGain = 0.1
+	neighbourGain = 0.25
 	neighbours    = 5 // passages before and after
 	documentGain  = 0.3
 )

@@ -429,7 +429,7 @@ describe("the chat on a board", () => {
     const second = await context.newPage();
     await second.goto(`/discovery/${id}`);
     await press("Open chat", second).click();
-    const there = second.getByRole("region", { name: "Add a fact", exact: true });
+    const there = second.getByRole("group", { name: "Add a fact", exact: true });
     await there.getByRole("button", { name: "Cancel" }).click();
     await second.locator("[data-proposal][data-state=cancelled]").waitFor();
     await inCard("Add a fact", "Confirm").click();
@@ -461,6 +461,8 @@ describe("the chat on a board", () => {
     await told("I will remember.").waitFor();
     await press("All boards").click();
     await press("New board").click();
+    await field("Title").fill("Another");
+    await press("Save").click();
     await page.waitForURL((url) => /^\/discovery\/[0-9a-f-]{36}$/.test(url.pathname) && !url.pathname.endsWith(id));
     await chatButton().click();
     await press("Summarize this discovery").waitFor();

@@ -2,8 +2,8 @@
 // follow-up questions.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, axe, composer, dark, desktop, phone, shot } from "../browser.mjs";
-import { arrive, leaveNoFaults, model, page, useSecondStack, useSlowModel } from "../suite.mjs";
+import { answer, answers, ask, axe, composer, dark, desktop, expectBlocked, phone, shot } from "../browser.mjs";
+import { arrive, faults, leaveNoFaults, model, page, useSecondStack, useSlowModel } from "../suite.mjs";
 import { addDocument, assertSoon, conversation, many, startWithTools, writing } from "../thread.mjs";
 
 const NOTES = "# Lighthouse notes\n\n## Winding the clock\n\nThe keeper winds the clock at seven in the evening.\n\n## Trimming the lamp\n\nThe keeper trims the lamp at nine.\n\n## Painting the tower\n\nThe tower is painted in May.\n";
@@ -84,6 +84,29 @@ describe("code and formulas", () => {
     await got.locator(".formula", { hasText: "\\frac{a" }).waitFor();
     await got.getByText("x = 1").waitFor();
   });
+});
+
+describe("diagrams", () => {
+  const FLOW = "```mermaid\nflowchart LR\n  A[\"Request <img src=x onerror=alert(1)>\"] --> B{Valid?}\n  B -->|yes| C[Store it]\n```";
+  const picture = (on) => on.getByRole("group", { name: "Diagram" }).getByRole("img");
+
+  for (const [name, look] of Object.entries({ desktop, dark, phone })) {
+    it(`are drawn when they are complete, and shown as code on request: ${name}`, async () => {
+      await begin(look, ["Like this:\n\n", FLOW, "\n\nThis is none:\n\n```mermaid\nflowchart LR\n  A[[ -->\n```\n"], Infinity, "How does it work?");
+      expectBlocked(faults); // in the frame, before Mermaid removes it
+      const got = await answer(page, 2);
+      await picture(got).waitFor();
+      assert.ok(await picture(got).evaluate((el) => el.complete && el.naturalWidth > 100), "the picture is valid");
+      await many(got.getByRole("img"), 1); // nothing of its text is HTML
+      await many(got.getByRole("group", { name: "Code" }), 1); // what is no diagram stays code
+      assert.deepEqual(await axe(page), []);
+      await shot(page, `183-diagram-${name}`);
+      await got.getByRole("button", { name: "Show code" }).click();
+      await got.getByText("flowchart LR").first().waitFor();
+      await got.getByRole("button", { name: "Show diagram" }).click();
+      await picture(got).waitFor();
+    });
+  }
 });
 
 describe("follow-up questions", () => {

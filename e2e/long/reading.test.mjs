@@ -33,7 +33,7 @@ describe("a chunk that fails to load", () => {
   });
 
   it("behind a citation says so beside the conversation", async () => {
-    await withhold("PassagePanel");
+    await withhold("Reader");
     await ask(page, QUESTION);
     await (await answer(page, 1)).locator("[data-citation]").first().click();
     await page.getByRole("complementary").and(page.locator("aside", { has: failed() })).waitFor();
@@ -54,7 +54,7 @@ describe("a chunk that fails to load", () => {
   it("of a tool's card says so in the card", async () => {
     await withhold("ToolDetails");
     await pretend([told(1, "Look"), said(1, "Found.", [{ type: "tool-look", toolCallId: "c1", state: "output-available", input: {}, output: "it" }])]);
-    const card = page.getByRole("region", { name: "Tool look" });
+    const card = page.getByRole("group", { name: "Tool look" });
     await card.getByRole("button").click();
     await card.and(page.locator("section", { has: failed() })).waitFor();
     await stillHere();
@@ -399,7 +399,7 @@ describe("the end of a conversation", () => {
     await page.goto("/");
     await ask(page, QUESTION);
     await answer(page, 1);
-    await ask(page, "Summarize the remote work policy");
+    await ask(page, "Summarize and audit the remote work policy");
     await assist(page).waitFor();
     await atEnd("above the question");
     await shot(page, "74-end-above-question");
@@ -429,9 +429,9 @@ describe("a tool call of a turn that was stopped", () => {
     await arrive();
     await page.goto("/");
     await startWithTools(page, "draw a cat in a hat");
-    const card = page.getByRole("region", { name: "Tool generate_image" });
+    const card = page.getByRole("group", { name: "Tool generate_image" });
     await card.getByText("Waiting for approval").waitFor();
-    await assist(page).getByRole("button", { name: "Cancel", exact: true }).click();
+    await assist(page).getByRole("button", { name: "Stop the answer" }).click();
     await card.getByText("Not approved").waitFor();
     await assertSoon(async () => (await history(page)).active_turn === null, "the turn has ended");
     await page.reload();
@@ -440,7 +440,7 @@ describe("a tool call of a turn that was stopped", () => {
     const why = { type: "data-tool-message", id: "why", data: { tool_call_id: "It was stopped.", message_code: "tool.stopped" } };
     const error = (errorText) => ({ type: "tool-look", toolCallId: errorText, state: "output-error", input: {}, errorText });
     await pretend([told(1, "Look"), said(1, "Well.", [error("It was stopped."), why, error("It is broken.")])]);
-    const look = page.getByRole("region", { name: "Tool look" });
+    const look = page.getByRole("group", { name: "Tool look" });
     await look.nth(0).getByText("Not finished").waitFor();
     await look.nth(1).getByText("Failed").waitFor();
   });

@@ -101,7 +101,7 @@ describe("the form of an approval", () => {
     await answer(page, 1);
     assert.deepEqual(tracker.calls.map((c) => c.args), [{ ...ARGS, title: "The pump drips", copies: 2, labels: ["water", "cellar"], priority: "urgent", due_date: "2031-05-06", notify: false }]);
     await conversation(page).getByText("Approved with changes").waitFor();
-    const card = page.getByRole("region", { name: "Tool tracker__create_ticket" });
+    const card = page.getByRole("group", { name: "Tool tracker__create_ticket" });
     await card.getByText("Create ticket (tracker)").waitFor();
     await card.getByText("T-7").waitFor(); // the result
     await shot(page, "162-tool-result");

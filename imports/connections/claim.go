@@ -7,20 +7,27 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Claim moves the account that an anonymous owner has connected to another owner, unless
-// that one has connected an account already. A token that cannot be read is deleted.
+// Claim moves the accounts that an anonymous owner has connected to another owner, unless
+// that one has connected an account of the same service already. A token that cannot be read is
+// deleted.
 func (a *Accounts) Claim(ctx context.Context, from, to string) error {
-	if a == nil {
+	if a == nil || from == to {
 		return nil
 	}
-	c, err := a.store.Connection(ctx, from, Google)
-	if errors.Is(err, db.ErrNotFound) {
-		return nil
-	}
+	list, err := a.store.Connections(ctx, from)
 	if err != nil {
 		return err
 	}
-	_, err = a.store.Connection(ctx, to, Google)
+	for _, c := range list {
+		if err := a.claim(ctx, c, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Accounts) claim(ctx context.Context, c db.Connection, to string) error {
+	_, err := a.store.Connection(ctx, to, c.Provider)
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return err
 	}
@@ -35,7 +42,7 @@ func (a *Accounts) Claim(ctx context.Context, from, to string) error {
 			return err
 		}
 	}
-	err = a.store.DeleteConnection(ctx, from, Google)
+	err = a.store.DeleteConnection(ctx, c.Owner, c.Provider)
 	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}

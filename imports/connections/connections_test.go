@@ -54,7 +54,7 @@ func (f *fixture) process(secrets ...string) *Accounts {
 // connect connects an account for ann.
 func (f *fixture) connect() {
 	f.Helper()
-	page, cookie, err := f.a.Begin(Flow{Owner: "ann", Redirect: "http://localhost/back"})
+	page, cookie, err := f.a.Begin(f.Context(), Flow{Provider: Google, Owner: "ann", Redirect: "http://localhost/back"})
 	require.NoError(f, err)
 	flow, err := f.a.Open(cookie)
 	require.NoError(f, err)
@@ -64,7 +64,7 @@ func (f *fixture) connect() {
 	require.NoError(f, res.Body.Close())
 	back, err := url.Parse(res.Header.Get("Location"))
 	require.NoError(f, err)
-	require.NoError(f, f.a.Finish(f.Context(), flow, "", back.Query()))
+	require.NoError(f, f.a.Finish(f.Context(), flow, Google, "", back.Query()))
 }
 
 func (f *fixture) token(a *Accounts) (string, bool) {
@@ -222,12 +222,12 @@ func TestStoredTokenIsReadableForItsOwnerAndWithItsKeyOnly(t *testing.T) {
 
 func TestFlowExpires(t *testing.T) {
 	f := setup(t)
-	_, cookie, err := f.a.Begin(Flow{Owner: "ann", Redirect: "http://localhost/back"})
+	_, cookie, err := f.a.Begin(f.Context(), Flow{Provider: Google, Owner: "ann", Redirect: "http://localhost/back"})
 	require.NoError(t, err)
 	flow, err := f.a.Open(cookie)
 	require.NoError(t, err)
 	f.now = f.now.Add(FlowTime + time.Second)
-	err = f.a.Finish(t.Context(), flow, "", url.Values{"state": {flow.State}, "code": {"x"}})
+	err = f.a.Finish(t.Context(), flow, Google, "", url.Values{"state": {flow.State}, "code": {"x"}})
 	var said *Error
 	require.ErrorAs(t, err, &said)
 	require.Equal(t, Expired, said.Code)

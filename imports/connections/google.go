@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +36,7 @@ type google struct {
 	revokeURL string
 	driveURL  string
 	http      *http.Client
+	log       *slog.Logger
 }
 
 func newGoogle(id, secret, oauthURL, driveURL string) (*google, error) {
@@ -63,30 +66,68 @@ func (g *google) at(redirect string) *oauth2.Config {
 	return &c
 }
 
-func (g *google) exchange(ctx context.Context, f Flow, code string) (*oauth2.Token, error) {
-	t, err := g.at(f.Redirect).Exchange(g.with(ctx), code, oauth2.VerifierOption(f.Verifier))
-	return t, plain(err)
+// Begin asks for consent each time: without it Google gives no second refresh token.
+func (g *google) Begin(_ context.Context, f *Flow) (address string, err error) {
+	if g.config.ClientID == "" {
+		return "", ErrNotConfigured
+	}
+	return g.at(f.Redirect).AuthCodeURL(f.State, oauth2.AccessTypeOffline, oauth2.ApprovalForce, oauth2.S256ChallengeOption(f.Verifier)), nil
 }
 
-// errRevoked means that the refresh token has expired or was revoked.
-var errRevoked = errors.New("the refresh token has expired or was revoked")
+func (g *google) Offers(context.Context) bool { return g.config.ClientID != "" }
 
-// refresh returns a new access token with its refresh token.
-func (g *google) refresh(ctx context.Context, refreshToken string) (*oauth2.Token, error) {
-	t, err := g.config.TokenSource(g.with(ctx), &oauth2.Token{RefreshToken: refreshToken}).Token()
+func (g *google) Exchange(ctx context.Context, f Flow, answer url.Values) (Grant, error) {
+	if g.config.ClientID == "" {
+		return Grant{}, ErrNotConfigured
+	}
+	if err := Refusal(answer); err != nil {
+		return Grant{}, err
+	}
+	t, err := g.at(f.Redirect).Exchange(g.with(ctx), answer.Get("code"), oauth2.VerifierOption(f.Verifier))
+	if err != nil {
+		return Grant{}, Plain(err)
+	}
+	scope, _ := t.Extra("scope").(string)
+	switch {
+	case !slices.Contains(strings.Fields(scope), Scope):
+		_ = g.revoke(ctx, t.AccessToken) // without the scope it is of no use
+		return Grant{}, &Error{Code: Partial}
+	case t.RefreshToken == "":
+		return Grant{}, errors.New("no refresh token was given")
+	}
+	name, err := g.accountName(ctx, t.AccessToken)
+	if err != nil {
+		g.log.Warn("reading the name of a connected Google account failed", "owner", f.Owner, "error", err)
+	}
+	return Grant{Access: t.AccessToken, Refresh: t.RefreshToken, Expiry: t.Expiry, Name: name, Scope: scope}, nil
+}
+
+func (g *google) Refresh(ctx context.Context, old Grant) (Grant, error) {
+	t, err := g.config.TokenSource(g.with(ctx), &oauth2.Token{RefreshToken: old.Refresh}).Token()
+	if err != nil {
+		return Grant{}, Refreshed(err)
+	}
+	old.Access, old.Refresh, old.Expiry = t.AccessToken, t.RefreshToken, t.Expiry
+	return old, nil
+}
+
+// Refreshed returns the error of a refresh: ErrRevoked if the service refuses the grant for good.
+func Refreshed(err error) error {
 	var said *oauth2.RetrieveError
 	if errors.As(err, &said) && said.ErrorCode == "invalid_grant" {
-		return nil, errRevoked
+		return ErrRevoked
 	}
-	return t, plain(err)
+	return Plain(err)
 }
+
+func (g *google) Revoke(ctx context.Context, old Grant) error { return g.revoke(ctx, old.Refresh) }
 
 func (g *google) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, g.http)
 }
 
-// plain removes the body of the response from an error.
-func plain(err error) error {
+// Plain removes the body of the response from an error of OAuth.
+func Plain(err error) error {
 	var said *oauth2.RetrieveError
 	if errors.As(err, &said) {
 		return fmt.Errorf("status %d %.100q", said.Response.StatusCode, said.ErrorCode)

@@ -91,17 +91,17 @@ func (a *Activities) lookImport(ctx context.Context, r workflows.ImportRequest, 
 		switch known.Status {
 		case chat.DocReady:
 			out.Done = true
-			return a.knownImport(ctx, r, known)
+			return a.knownImport(ctx, r, remote, known)
 		case chat.DocProcessing:
 			out.DocID = known.ID
-			return a.advance(ctx, r, chat.ImportStep{State: chat.ImportReading, DocID: known.ID, Name: known.Title})
+			return a.advance(ctx, r, chat.ImportStep{State: chat.ImportReading, DocID: known.ID, Name: imports.ShownName(remote, known.Title)})
 		}
 	}
 	about, err := json.Marshal(looked{Remote: remote, Replaces: known.ID != ""})
 	if err != nil {
 		return err
 	}
-	return a.advance(ctx, r, chat.ImportStep{State: chat.ImportDownloading, Name: a.Importer.Title(remote), Remote: string(about)})
+	return a.advance(ctx, r, chat.ImportStep{State: chat.ImportDownloading, Name: imports.ShownName(remote, a.Importer.Title(remote)), Remote: string(about)})
 }
 
 // looked is what LookImport stores for the steps after it. Replaces: the owner had the document
@@ -152,7 +152,7 @@ func (a *Activities) fetchImport(ctx context.Context, r workflows.ImportRequest,
 	}
 	if known.Status == chat.DocReady && imports.SameVersion(known.SourceVersion, got.Version) {
 		out.Done = true
-		return a.knownImport(ctx, r, known)
+		return a.knownImport(ctx, r, remote, known)
 	}
 	bounds := a.importBounds(open[0].Address)
 	bounds.Import = r.Key
@@ -167,7 +167,8 @@ func (a *Activities) fetchImport(ctx context.Context, r workflows.ImportRequest,
 	if err != nil {
 		return err
 	}
-	return a.advance(ctx, r, chat.ImportStep{State: chat.ImportReading, DocID: out.DocID, Name: got.Title})
+	return a.advance(ctx, r, chat.ImportStep{State: chat.ImportReading, DocID: out.DocID,
+		Name: imports.ShownName(imports.Remote{Name: got.Name, MediaType: remote.MediaType}, got.Title)})
 }
 
 // FinishImport ends the imports of a document that was processed.
@@ -217,8 +218,8 @@ func (a *Activities) importedDocument(ctx context.Context, owner string, remote 
 	return known, err
 }
 
-func (a *Activities) knownImport(ctx context.Context, r workflows.ImportRequest, d chat.Document) error {
-	return a.advance(ctx, r, chat.ImportStep{State: chat.ImportReady, Outcome: chat.ImportIsKnown, DocID: d.ID, Name: d.Title, Chunks: d.Chunks})
+func (a *Activities) knownImport(ctx context.Context, r workflows.ImportRequest, from imports.Remote, d chat.Document) error {
+	return a.advance(ctx, r, chat.ImportStep{State: chat.ImportReady, Outcome: chat.ImportIsKnown, DocID: d.ID, Name: imports.ShownName(from, d.Title), Chunks: d.Chunks})
 }
 
 func (a *Activities) importBounds(address string) db.Bounds {

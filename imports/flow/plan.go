@@ -11,8 +11,10 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/imports"
+	"github.com/palaver-chat/palaver/imports/links"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -77,10 +79,13 @@ func (a *Activities) planImports(ctx context.Context, ref activities.TurnRef) (p
 		return err
 	}
 	found := intent.LinksToImport(t.Content.Message, a.Importer.Places()...)
-	for _, link := range found[:min(len(found), maxImports)] {
+	for _, link := range found[:min(len(found), maxImports)] { // leftOut names the others
 		if err := call(tools.ImportDocumentName, map[string]string{"url": link.Text}); err != nil {
 			return plan, err
 		}
+	}
+	if left := leftOut(found); left.Text != "" {
+		texts = append(texts, activities.CodedText(leftOutKey, left)...)
 	}
 	if len(found) == 0 && intent.AsksForImports(t.Content.Message) {
 		if err := call(tools.ListImportsName, map[string]string{}); err != nil {
@@ -94,6 +99,21 @@ func (a *Activities) planImports(ctx context.Context, ref activities.TurnRef) (p
 		}
 	}
 	return plan, a.PutTexts(ctx, ref, texts...)
+}
+
+// leftOutKey is the key of the sentence about links above maxImports.
+var leftOutKey = chat.ImportKey("left_out")
+
+// leftOut says which links are above maxImports; it has no text when none is.
+func leftOut(found []links.Found) messages.Message {
+	if len(found) <= maxImports {
+		return messages.Message{}
+	}
+	var texts []string
+	for _, f := range found[maxImports:] {
+		texts = append(texts, f.Text)
+	}
+	return messages.ImportLeftOut.With(messages.Params{"limit": maxImports, "links": strings.Join(texts, ", ")})
 }
 
 // asksAboutOpen reports whether a message is about a document whose import has not ended.
@@ -110,7 +130,7 @@ func (a *Activities) asksAboutOpen(ctx context.Context, t chat.Turn, list []chat
 		justNow := slices.ContainsFunc(recent, func(m chat.Message) bool {
 			return m.TurnID == i.TurnID || m.Role == "assistant" && imports.SaysUnfinished(m.Content)
 		})
-		return intent.RefersToImport(t.Content.Message, i.Name, justNow)
+		return intent.RefersToImport(t.Content.Message, a.titleOf(i), justNow)
 	}), nil
 }
 
@@ -160,6 +180,10 @@ func (a *Activities) reportImports(ctx context.Context, ref activities.TurnRef, 
 		said = append(said, texts[chat.ResultKey(c.ID)])
 		report.Notices = append(report.Notices, chat.ResultKey(c.ID))
 	}
+	if left := texts[leftOutKey]; left != "" {
+		said = append(said, left)
+		report.Notices = append(report.Notices, leftOutKey)
+	}
 	if !report.Done {
 		return report, nil
 	}
@@ -184,12 +208,21 @@ func (a *Activities) Imported(ctx context.Context, t chat.Turn) (chat.Turn, erro
 		if i < 0 || f.Err != nil {
 			continue
 		}
-		t.Content.Message = strings.ReplaceAll(t.Content.Message, f.Text, quoted(list[i].Name))
+		t.Content.Message = strings.ReplaceAll(t.Content.Message, f.Text, quoted(a.titleOf(list[i])))
 		if !slices.Contains(t.Content.TaggedDocs, list[i].DocID) {
 			t.Content.TaggedDocs = append(t.Content.TaggedDocs, list[i].DocID)
 		}
 	}
 	return t, nil
+}
+
+// titleOf returns the title of an imported document, or what it will be; empty when that is not
+// known yet.
+func (a *Activities) titleOf(i chat.Import) string {
+	if i.Title != "" || i.Name == "" {
+		return i.Title
+	}
+	return a.Importer.Title(imports.Remote{Name: i.Name, URL: i.URL})
 }
 
 // quoted returns a document's name as it replaces the link in a message. The author of the

@@ -160,5 +160,6 @@ func redirect(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects || via[len(via)-1].URL.Scheme == "https" && r.URL.Scheme != "https" {
 		return ErrRedirect
 	}
+	r.Header.Del("Referer") // it would tell the address, with its query, to another host
 	return nil
 }

@@ -183,6 +183,19 @@ func TestRedirectNeverDowngradesToHTTP(t *testing.T) {
 	require.ErrorIs(t, must.ErrOf(client.Get(secure.URL)), ErrRedirect)
 }
 
+// A redirect must not learn the address that led to it: it may hold a secret.
+func TestRedirectDoesNotTellWhereItCameFrom(t *testing.T) {
+	var told []string
+	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { told = r.Header.Values("Referer") }))
+	defer target.Close()
+	from := httptest.NewServer(http.RedirectHandler(target.URL, http.StatusFound))
+	defer from.Close()
+	res, err := New(prefixes(t, "127.0.0.1")).Client().Get(from.URL + "/file?key=secret")
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Empty(t, told)
+}
+
 func TestTheEnvironmentsProxyIsNotUsed(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	require.Nil(t, New(nil).Transport().Proxy)

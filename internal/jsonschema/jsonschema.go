@@ -30,8 +30,10 @@ var compiled = struct {
 
 const maxCompiled = 1000
 
+var errNoObject = errors.New("the schema is not an object")
+
 // Compile compiles a schema, which must be a JSON object. It may refer neither to files
-// nor to addresses.
+// nor to addresses. Patterns that Go's regular expressions do not have are not checked.
 func Compile(text json.RawMessage) (*Schema, error) {
 	compiled.Lock()
 	defer compiled.Unlock()
@@ -43,12 +45,12 @@ func Compile(text json.RawMessage) (*Schema, error) {
 		return nil, err
 	}
 	if _, object := doc.(map[string]any); !object {
-		return nil, errors.New("the schema is not an object")
+		return nil, errNoObject
 	}
 	c := validator.NewCompiler()
 	c.UseLoader(validator.SchemeURLLoader{}) // without a scheme it loads nothing
 	const at = "schema.json"
-	if err := c.AddResource(at, doc); err != nil {
+	if err := c.AddResource(at, checkable(doc)); err != nil {
 		return nil, err
 	}
 	got, err := c.Compile(at)

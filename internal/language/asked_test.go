@@ -8,14 +8,21 @@ import (
 
 func TestQuestionWordsOfItsLanguageAreNoContent(t *testing.T) {
 	for question, want := range map[string][]string{
-		"Wie hoch ist die Miete?":                           {"miete"},
-		"Quelle est la durée du préavis ?":                  {"durée", "préavis"},
-		"¿Cuánto es el alquiler?":                           {"alquiler"},
-		"Hoeveel is de huur?":                               {"huur"},
-		"Ile wynosi czynsz?":                                {"wynosi", "czynsz"},
-		"Kira ne kadar?":                                    {"kira"},
-		"Какая арендная плата?":                             {"арендная", "плата"},
-		"What does the die cost?":                           {"die", "cost"},
+		"Wie hoch ist die Miete?":              {"miete"},
+		"Quelle est la durée du préavis ?":     {"préavis"},
+		"¿Cuánto es el alquiler?":              {"alquiler"},
+		"Hoeveel is de huur?":                  {"huur"},
+		"Ile wynosi czynsz?":                   {"czynsz"},
+		"Kira ne kadar?":                       {"kira"},
+		"Какая арендная плата?":                {"арендная", "плата"},
+		"Quel est le montant de l’assurance ?": {"assurance"},
+		"Wie lang ist sie?":                    {"lang"},
+		"임대료는 얼마입니까?":                          {"임대료는"},
+		"出差住宿标准是多少？":                           {"出差住宿标准"},
+		"家賃はいくらですか？":                           {"家賃"},
+		"ค่าเช่าเท่าไร":                        {"ค่าเช่า"},
+		"什么？":                     {"什么"},
+		"What does the die cost?": {"die", "cost"},
 		"How long is the notice period of the Hotel Miete?": {"long", "notice", "period", "hotel", "miete"},
 	} {
 		require.Equal(t, want, AskedWords(question), question)

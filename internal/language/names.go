@@ -28,7 +28,7 @@ func WithoutExtension(text string) string {
 
 // FoldName normalizes a name for comparison: case, quotation marks, spaces and hyphens.
 func FoldName(name string) string {
-	name = strings.ToLower(strings.Trim(strings.TrimSpace(name), allQuotes+"@.,;:!? "))
+	name = strings.ToLower(strings.Trim(strings.TrimSpace(composed(name)), allQuotes+"@.,;:!? "))
 	return strings.Join(strings.FieldsFunc(name, func(r rune) bool {
 		return unicode.IsSpace(r) || r == '_' || r == '-' || r == '–'
 	}), " ")
@@ -87,15 +87,27 @@ func foldPrefix(text, name string) (int, bool) {
 	return n, true
 }
 
-// atWordBounds reports whether text[i:j] begins and ends at word bounds.
+// atWordBounds reports whether text[i:j] begins and ends at word bounds. In scripts without
+// spaces, a name may stand anywhere; a Korean particle may follow it.
 func atWordBounds(text string, i, j int) bool {
-	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	isWord := func(r rune) bool { return (unicode.IsLetter(r) || unicode.IsNumber(r)) && !IsDense(r) }
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	first, _ := utf8.DecodeRuneInString(text[i:])
 	last, _ := utf8.DecodeLastRuneInString(text[:j])
 	after, _ := utf8.DecodeRuneInString(text[j:])
-	return !(isWord(before) && isWord(first)) && !(isWord(last) && isWord(after))
+	return !(isWord(before) && isWord(first)) && (!(isWord(last) && isWord(after)) || beginsWithParticle(text[j:]))
 }
+
+// beginsWithParticle reports whether the rest of a word is a Korean particle.
+func beginsWithParticle(text string) bool {
+	end := strings.IndexFunc(text, func(r rune) bool { return !unicode.Is(unicode.Hangul, r) })
+	if end < 0 {
+		end = len(text)
+	}
+	return end > 0 && end <= longestParticle && without("가"+text[:end], koreanParticles, 1) == "가"
+}
+
+const longestParticle = 12 // bytes
 
 // ReplaceNames replaces every name in a text, together with an @ before it. It replaces
 // the longest names first, because they may contain others.

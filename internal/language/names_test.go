@@ -1,6 +1,10 @@
 package language
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
 
 func TestFindName(t *testing.T) {
 	for _, c := range []struct {
@@ -53,4 +57,17 @@ func FuzzFindName(f *testing.F) {
 		Scan(text)
 		Figures(text)
 	})
+}
+
+func TestNamesAreFoundInScriptsWithoutSpacesAndBeforeParticles(t *testing.T) {
+	for text, name := range map[string]string{
+		"请总结差旅管理办法的要点": "差旅管理办法", "旅費規程を要約してください": "旅費規程", "임대차 계약서를 요약해 줘": "임대차 계약서", "สรุปสัญญาเช่าให้หน่อย": "สัญญาเช่า",
+	} {
+		i, j := FindName(text, name, 0)
+		require.GreaterOrEqual(t, i, 0, text)
+		require.Equal(t, name, text[i:j])
+	}
+	i, _ := FindName("임대차 계약서류를 요약해 줘", "임대차 계약서", 0)
+	require.Less(t, i, 0)
+	require.InDelta(t, 1, Likeness("ＩＳＯ　９００１", "iso 9001"), 0.01)
 }

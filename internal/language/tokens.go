@@ -50,11 +50,15 @@ func IsAlphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit
 func IsIdeograph(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
 
 // Scan cuts a text at every character that is not a letter or digit, between letters and
-// digits, and before a capital that follows a small letter.
+// digits, and before a capital that follows a small letter. In scripts without spaces, its
+// words are pairs of characters, which overlap.
 func Scan(text string) []Word {
 	s := scanner{runes: []rune(text)}
 	for i, r := range s.runes {
 		switch {
+		case IsDense(r):
+			s.dense(i)
+			continue
 		case s.isInside(i):
 		case !IsAlphanumeric(r):
 			s.end()
@@ -101,6 +105,29 @@ func (s *scanner) splitsBefore(r rune) bool {
 	return unicode.IsUpper(r) && unicode.IsLower(last) ||
 		unicode.IsDigit(r) && unicode.IsLetter(last) && !isV ||
 		unicode.IsLetter(r) && unicode.IsDigit(last)
+}
+
+// dense adds the pair of characters that begins at i, or the one at i if no other one stands
+// beside it.
+func (s *scanner) dense(i int) {
+	s.end()
+	next := i + 1
+	for next < len(s.runes) && unicode.IsMark(s.runes[next]) {
+		next++
+	}
+	switch {
+	case unicode.IsMark(s.runes[i]):
+		return
+	case next < len(s.runes) && IsDense(s.runes[next]):
+		next++
+		for next < len(s.runes) && unicode.IsMark(s.runes[next]) {
+			next++
+		}
+	case i > 0 && IsDense(s.runes[i-1]): // the last of the run
+		return
+	}
+	s.start, s.letters = i, append(s.letters, s.runes[i:next]...)
+	s.end()
 }
 
 // end adds the word that was read, if there is one.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	porter "github.com/blevesearch/go-porterstemmer"
 )
@@ -30,15 +31,21 @@ func ContentWords(text string) []string {
 	return out
 }
 
-var clauseNumbers = regexp.MustCompile(`§+\s*\d{1,4}|\d{1,3}(?:\.\d{1,3})+`)
+// codes are numbers and codes of several pieces, which are one word of a search: § 5, 1,190.00,
+// XR-200, telephone and account numbers.
+var codes = regexp.MustCompile(`§+\s*\d{1,4}[a-z]?\b|(?:\+|\b0)\d[\d ()/.-]{5,}\d\b|\b[A-Z]{2}\d\d(?: \d{4}){2,}(?: \d{1,4})?\b|\d+(?:[.,'’]\d+)+|` +
+	`[\pL\pN]*\pN[\pL\pN]*(?:[-‐‑][\pL\pN]+)+|\pL[\pL\pN]*(?:[-‐‑][\pL\pN]+)*[-‐‑][\pL\pN]*\pN[\pL\pN]*`)
 
-// ClauseNumbers returns the numbers of clauses in a text, such as 4.2 and §5.
-func ClauseNumbers(text string) []string {
-	list := clauseNumbers.FindAllString(text, -1)
-	for i, n := range list {
-		list[i] = strings.Join(strings.Fields(n), "")
-	}
-	return list
+// withoutCodes returns a text without its codes, and these in lower case.
+func withoutCodes(text string) (rest string, found []string) {
+	rest = codes.ReplaceAllStringFunc(text, func(s string) string {
+		if strings.HasPrefix(s, "§") {
+			s = strings.Join(strings.Fields(s), "")
+		}
+		found = append(found, strings.ToLower(s))
+		return " "
+	})
+	return rest, found
 }
 
 // Stems returns the stems of the content words, so that "buffers" matches "buffer".
@@ -67,27 +74,56 @@ func withoutApostrophes(w string) string {
 			w = head
 		}
 	}
+	if at := strings.IndexAny(w, "'’"); at > 0 && elided[w[:at]] { // l'assurance
+		if rest := strings.TrimLeft(w[at:], "'’"); len(rest) > 1 {
+			w = rest
+		}
+	}
 	return strings.ReplaceAll(strings.ReplaceAll(w, "'", ""), "’", "")
 }
 
 func separates(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) && r != '\'' && r != '’'
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
 }
 
 func isLetter(w string) bool { return len(w) == 1 && (w[0] < '0' || w[0] > '9') }
 
-// Stem returns the Porter stem of a lower-case word, as FTS5 does. A word with any
-// character other than a to z stays as it is.
+// Stem returns the Porter stem of a lower-case English word, and a Korean word without its
+// particle. Any other word with a character other than a to z stays as it is.
 func Stem(w string) string {
 	if len(w) < 3 || len(w) > 64 {
 		return w
 	}
 	for i := range len(w) {
 		if w[i] < 'a' || w[i] > 'z' {
+			if r, size := utf8.DecodeRuneInString(w); unicode.Is(unicode.Hangul, r) {
+				if stem := stripKorean(w); len(stem) > size { // one syllable may be a part of the word
+					return stem
+				}
+			}
 			return w
 		}
 	}
 	return string(porter.StemWithoutLowerCasing([]rune(w)))
+}
+
+// StemsIn returns the stems of the words of a text in a language. In scripts without spaces, pairs
+// of characters stand for the words. In English they are those of Stems.
+func StemsIn(text, lang string) []string {
+	if lang == "" || lang == "en" {
+		return Stems(text)
+	}
+	var out []string
+	for _, t := range Query(text, []string{lang}) {
+		stem := t.Forms[0]
+		if withSpelledOut[lang] { // Kuendigung is Kündigung
+			stem = unspelled.Replace(stem)
+		}
+		if !isLetter(stem) {
+			out = append(out, stem)
+		}
+	}
+	return out
 }
 
 // Singular turns an English plural into its singular. Unlike Stem it keeps "reporting"

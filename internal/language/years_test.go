@@ -21,7 +21,15 @@ func TestJoinedWords(t *testing.T) {
 	require.NotContains(t, joined, "of")
 }
 
-func TestClauseNumbers(t *testing.T) {
-	require.Equal(t, []string{"4.2", "§5", "12.4.3"}, ClauseNumbers("What do clause 4.2, § 5 and 12.4.3 say?"))
-	require.Empty(t, ClauseNumbers("What does clause 4 say?"))
+func TestCodesOfAQuestionAreOneWord(t *testing.T) {
+	for question, want := range map[string][]string{
+		"What do clause 4.2, § 5 and 12.4.3 say?":       {"clause", "4.2", "§5", "12.4.3"},
+		"What does clause 4 say?":                       {"clause", "4"},
+		"Who paid 1,190.00 for the XR-200?":             {"paid", "1,190.00", "xr-200"},
+		"Whose number is 0170 1234567?":                 {"number", "0170 1234567"},
+		"Which account is DE89 3704 0044 0532 0130 00?": {"account", "de89 3704 0044 0532 0130 00"},
+		"Is the well-known HR-POL-11 in force?":         {"well", "known", "force", "hr-pol-11"},
+	} {
+		require.Equal(t, want, AskedWords(question), question)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"go.temporal.io/sdk/converter"
 
@@ -19,10 +20,14 @@ const Path = "/codec"
 // maxBody is more than a page of the Web UI sends: a server accepts payloads of up to 2 MB.
 const maxBody = 8 << 20
 
+// writeTimeout limits a whole response.
+const writeTimeout = 30 * time.Second
+
 // Endpoint is Temporal's remote codec: it decrypts payloads for operators.
 type Endpoint struct {
 	Keys    *Keys
 	Token   string   // empty: programs on the same host need none, and others get nothing
+	Exposed bool     // clients of other hosts reach the endpoint, so that nobody is served without a Token
 	Origins []string // of Temporal's Web UI, as browsers send them
 }
 
@@ -30,6 +35,7 @@ type Endpoint struct {
 func (e Endpoint) Handler() http.Handler {
 	codec := converter.NewPayloadCodecHTTPHandler(e.Keys)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // writers in tests have none
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Vary", "Origin")
@@ -73,7 +79,7 @@ func (e Endpoint) Handler() http.Handler {
 
 func (e Endpoint) allow(r *http.Request) bool {
 	if e.Token == "" {
-		return guard.Local(r)
+		return !e.Exposed && guard.Local(r) // a proxy on this host may forward requests without a header
 	}
 	scheme, sent, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	sent = strings.TrimSpace(sent)

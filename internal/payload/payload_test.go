@@ -117,7 +117,10 @@ func TestOnlyOperatorsAndTheWebUIHavePayloadsDecrypted(t *testing.T) {
 		body    []byte
 		status  int
 		decoded bool
+		exposed bool
 	}{
+		{name: "on the same host, of a server that others reach", from: "127.0.0.1:4", exposed: true, status: 401},
+		{name: "a bearer token, of a server that others reach", exposed: true, token: token, header: map[string]string{"Authorization": "Bearer " + token}, status: 200, decoded: true},
 		{name: "on the same host", from: "127.0.0.1:4", status: 200, decoded: true},
 		{name: "through a proxy on the same host", from: "127.0.0.1:4", header: map[string]string{"X-Forwarded-For": "203.0.113.1"}, status: 401},
 		{name: "from elsewhere", status: 401},
@@ -157,7 +160,7 @@ func TestOnlyOperatorsAndTheWebUIHavePayloadsDecrypted(t *testing.T) {
 				r.Header.Set(name, value)
 			}
 			w := httptest.NewRecorder()
-			payload.Endpoint{Keys: k, Token: test.token, Origins: []string{ui}}.Handler().ServeHTTP(w, r)
+			payload.Endpoint{Keys: k, Token: test.token, Exposed: test.exposed, Origins: []string{ui}}.Handler().ServeHTTP(w, r)
 			require.Equal(t, test.status, w.Code, w.Body)
 			var got struct{ Payloads []struct{ Data []byte } }
 			if test.decoded {

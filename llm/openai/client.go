@@ -24,14 +24,15 @@ type Config struct {
 	APIKey           string // sent as a bearer token; may be empty
 	KeyVariable      string // environment variable the key came from, for hints
 	Name             string
-	NameStrong       string // empty: Name
-	EmbeddingModel   string // empty: no embeddings
-	ImageModel       string // empty: no pictures
-	ForcedTool       bool   // try a forced tool call before a schema for structured output
-	Signatures       bool   // it requires a signature in calls it made (Gemini)
-	MaxTokens        int    // when a request sets none; 0 leaves it to the provider
-	Vision           string // "on" or "off": fixed; empty: pictures are sent until the model refuses one
-	ContextTokens    int    // of a prompt and its answer; 0: not known
+	NameStrong       string   // empty: Name
+	Choices          []string // what people can choose, Name among them; empty: there is no choice
+	EmbeddingModel   string   // empty: no embeddings
+	ImageModel       string   // empty: no pictures
+	ForcedTool       bool     // try a forced tool call before a schema for structured output
+	Signatures       bool     // it requires a signature in calls it made (Gemini)
+	MaxTokens        int      // when a request sets none; 0 leaves it to the provider
+	Vision           string   // "on" or "off": fixed; empty: pictures are sent until the model refuses one
+	ContextTokens    int      // of a prompt and its answer; 0: not known
 	FirstByteTimeout time.Duration
 	Timeout          time.Duration
 	Prices           *llm.PriceTable
@@ -75,7 +76,20 @@ func (c *Client) Info() llm.Info {
 		Vision:     !c.known(c.cfg.Name).noImages,
 
 		ContextTokens: smallest(c.known(c.cfg.Name).context, c.known(c.cfg.NameStrong).context),
+
+		Choices: c.cfg.Choices,
+		Blind:   c.blind(),
 	}
+}
+
+// blind returns the choices that take no pictures.
+func (c *Client) blind() (names []string) {
+	for _, name := range c.cfg.Choices {
+		if c.known(name).noImages {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // smallest returns the smaller of the windows that are known; 0 when none is known.
@@ -86,12 +100,16 @@ func smallest(a, b int) int {
 	return min(a, b)
 }
 
-// target returns the model for a task.
-func (c *Client) target(t llm.Task, structured bool) target {
-	if t.Strong() {
-		return target{model: c.cfg.NameStrong, variable: "CHAT_MODEL_NAME_STRONG", structured: structured}
+// target returns the model for a request.
+func (c *Client) target(r llm.Request, structured bool) target {
+	to := target{model: llm.Info{Name: c.cfg.Name, NameStrong: c.cfg.NameStrong}.Of(r), variable: "CHAT_MODEL_NAME", structured: structured}
+	switch {
+	case r.Model != "":
+		to.variable = "CHAT_MODELS"
+	case r.Task.Strong():
+		to.variable = "CHAT_MODEL_NAME_STRONG"
 	}
-	return target{model: c.cfg.Name, variable: "CHAT_MODEL_NAME", structured: structured}
+	return to
 }
 
 // usage returns the usage of an answered call with its price.

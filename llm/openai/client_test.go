@@ -471,3 +471,32 @@ func TestRetryAfterCanBeADate(t *testing.T) {
 		t.Errorf("Retry-After %v", e.RetryAfter)
 	}
 }
+
+func TestChosenModelAnswersEveryTask(t *testing.T) {
+	s := llmtest.New(t)
+	cfg := config(s)
+	cfg.Choices = []string{"small", "other", "gpt-3.5-turbo"}
+	m := openai.New(cfg)
+	for _, c := range []struct {
+		task   llm.Task
+		chosen string
+		want   string
+	}{{llm.TaskInquire, "", "small"}, {llm.TaskCompare, "", "large"}, {llm.TaskInquire, "other", "other"}, {llm.TaskCompare, "other", "other"}, {llm.TaskCompare, "small", "small"}} {
+		r := request("x")
+		r.Task = c.task
+		if _, _, err := collect(t.Context(), m, r.By(c.chosen)); err != nil {
+			t.Fatal(err)
+		}
+		var in llm.Intent
+		if _, err := m.Structured(t.Context(), r.By(c.chosen), llm.IntentSchema, &in); err != nil {
+			t.Fatal(err)
+		}
+		asked := s.Requests()
+		if n := len(asked); asked[n-1].Model != c.want || asked[n-2].Model != c.want {
+			t.Errorf("%s with %q: %s and %s", c.task, c.chosen, asked[n-2].Model, asked[n-1].Model)
+		}
+	}
+	if info := m.Info(); !info.Sees("") || !info.Sees("other") || info.Sees("gpt-3.5-turbo") {
+		t.Errorf("%+v", info)
+	}
+}

@@ -44,7 +44,10 @@ type calls struct {
 	list    []*building
 	byIndex map[count]*building
 	last    *building // the call of the last fragment; may be beyond the limit
+	dropped int       // calls beyond the limit
 }
+
+const maxIndexes = 1024 // of calls that are told apart
 
 func newCalls(tools []llm.Tool) *calls {
 	c := &calls{offered: map[string]bool{}, byIndex: map[count]*building{}}
@@ -62,9 +65,12 @@ func (c *calls) add(f fragment) string {
 		b = &building{}
 		if len(c.list) < llm.MaxCalls {
 			c.list = append(c.list, b)
-			if f.Index != nil {
-				c.byIndex[*f.Index] = b
-			}
+		} else {
+			b.tooLong = true
+			c.dropped++
+		}
+		if f.Index != nil && len(c.byIndex) < maxIndexes {
+			c.byIndex[*f.Index] = b
 		}
 	}
 	c.last = b

@@ -17,7 +17,11 @@ var offeredTools = []llm.Tool{{Name: "search_documents"}, {Name: "list_documents
 // assemble adds tool call fragments in wire format.
 func assemble(t *testing.T, cut bool, wire ...string) []llm.ToolCall {
 	t.Helper()
-	c := newCalls(offeredTools)
+	return assembleWith(t, newCalls(offeredTools), cut, wire...)
+}
+
+func assembleWith(t *testing.T, c *calls, cut bool, wire ...string) []llm.ToolCall {
+	t.Helper()
 	for _, w := range wire {
 		var list []fragment
 		if err := json.Unmarshal([]byte(w), &list); err != nil {
@@ -103,6 +107,7 @@ func TestToolCallsAreAssembledFromEveryProvidersFragments(t *testing.T) {
 
 func TestReplyHoldsAtMostSixteenCalls(t *testing.T) {
 	t.Parallel()
+	c := newCalls(offeredTools)
 	var wire []string
 	for i := range 40 {
 		wire = append(wire, fmt.Sprintf(`[{"index":%d,"id":"id%d","function":{"name":"list_documents","arguments":"{"}}]`, i, i))
@@ -110,9 +115,9 @@ func TestReplyHoldsAtMostSixteenCalls(t *testing.T) {
 	for i := range 40 {
 		wire = append(wire, fmt.Sprintf(`[{"index":%d,"function":{"arguments":"}"}}]`, i))
 	}
-	got := assemble(t, false, wire...)
-	if len(got) != llm.MaxCalls {
-		t.Fatalf("%d calls", len(got))
+	got := assembleWith(t, c, false, wire...)
+	if len(got) != llm.MaxCalls || c.dropped != 40-llm.MaxCalls {
+		t.Fatalf("%d calls, %d dropped", len(got), c.dropped)
 	}
 	for i, c := range got {
 		if c.ID != fmt.Sprint("id", i) || c.Arguments != "{}" {

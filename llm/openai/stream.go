@@ -17,7 +17,7 @@ import (
 // Stream implements llm.Model. Usage is the provider's count, or else an estimate;
 // it includes what was consumed before an error.
 func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (llm.Reply, error) {
-	to := c.target(r.Task, false)
+	to := c.target(r, false)
 	to.tools, to.images = len(r.Tools) > 0, hasImages(r.Messages)
 	to.prompt = llm.EstimatePrompt(r.Messages) + llm.EstimateTools(r.Tools)
 	var reply llm.Reply
@@ -47,7 +47,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta stri
 			reply.Usage = used.Add(c.usage(to.model, in, written))
 		}
 		if err == nil {
-			reply.Calls, reply.Finish, reply.Reasoning = out.made, out.ended(), clip(out.thoughts.String(), llm.MaxReasoning)
+			reply.Calls, reply.Dropped, reply.Finish, reply.Reasoning = out.made, out.calls.dropped, out.ended(), clip(out.thoughts.String(), llm.MaxReasoning)
 		}
 		if out.lone != t.thinksFirst && (out.lone || err == nil) {
 			t.thinksFirst = out.lone
@@ -340,6 +340,7 @@ func (a *answer) end(err error) error {
 			made[i].ID = callID(i)
 		}
 	}
+	dropped := a.calls.dropped + max(0, len(made)-llm.MaxCalls)
 	made = made[:min(len(made), llm.MaxCalls)]
 	empty := strings.TrimSpace(a.text.String()) == "" && len(made) == 0
 	switch {
@@ -362,6 +363,6 @@ func (a *answer) end(err error) error {
 	case empty:
 		return errEmpty
 	}
-	a.made = made
+	a.made, a.calls.dropped = made, dropped
 	return nil
 }

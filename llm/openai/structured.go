@@ -23,7 +23,7 @@ func (c *Client) Structured(ctx context.Context, r llm.Request, schema llm.Schem
 	if err != nil {
 		return total, err
 	}
-	to := c.target(r.Task, true)
+	to := c.target(r, true)
 	to.images, to.prompt = hasImages(r.Messages), llm.EstimatePrompt(r.Messages)
 	messages := r.Messages
 	for range 2 {

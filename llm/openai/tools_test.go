@@ -360,7 +360,7 @@ func TestRejectedPictureDoesNotDisableVision(t *testing.T) {
 
 func painter(s *llmtest.Server, model string) *openai.Client {
 	cfg := config(s)
-	cfg.ImageModel = model
+	cfg.ImageModel, cfg.FirstByteTimeout, cfg.Timeout = model, time.Minute, time.Minute
 	cfg.Prices, _ = llm.ParsePrices([]byte(`{"gpt-image-1":{"in":0,"out":1000000},"dall-e-3":{"picture":0.04}}`))
 	return openai.New(cfg)
 }

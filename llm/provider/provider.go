@@ -29,8 +29,9 @@ const (
 // Config holds the resolved model settings.
 type Config struct {
 	Provider         string
-	Name             string // empty: the provider's default
-	NameStrong       string // empty: the provider's default, or Name where that is set
+	Name             string   // empty: the provider's default
+	NameStrong       string   // empty: the provider's default, or Name where that is set
+	Choices          []string // models that people can choose, with the default; empty: there is no choice
 	APIKey           string
 	KeyVariable      string // environment variable the key came from, for messages
 	BaseURL          string // empty: the provider's own
@@ -91,6 +92,9 @@ func New(cfg Config) (llm.Model, error) {
 	if !ok {
 		return nil, fmt.Errorf("CHAT_MODEL_PROVIDER: %q is not known; use one of gemini, openai, anthropic, ollama, openai-compatible, offline, none", cfg.Provider)
 	}
+	if cfg.Name == "" && len(cfg.Choices) > 0 {
+		cfg.Name = cfg.Choices[0]
+	}
 	if cfg.NameStrong == "" && cfg.Name == "" {
 		cfg.NameStrong = d.nameStrong
 	}
@@ -121,6 +125,7 @@ func New(cfg Config) (llm.Model, error) {
 		KeyVariable:      cfg.KeyVariable,
 		Name:             cfg.Name,
 		NameStrong:       cfg.NameStrong,
+		Choices:          cfg.Choices,
 		EmbeddingModel:   cfg.EmbeddingModel,
 		ForcedTool:       d.forcedTool,
 		Signatures:       d.signatures,

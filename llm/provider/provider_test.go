@@ -25,6 +25,8 @@ func TestEveryProviderHasItsDefaults(t *testing.T) {
 		{provider.Config{Provider: "openai-compatible", BaseURL: "http://127.0.0.1:1/v1", Name: "mine"}, "mine", "mine"},
 		{provider.Config{Provider: "openai", APIKey: "k", Name: "mine"}, "mine", "mine"},
 		{provider.Config{Provider: "openai", APIKey: "k", NameStrong: "big"}, "gpt-5.4-mini", "big"},
+		{provider.Config{Provider: "openai", APIKey: "k", Choices: []string{"one", "two"}}, "one", "one"},
+		{provider.Config{Provider: "openai", APIKey: "k", Name: "two", NameStrong: "big", Choices: []string{"one", "two"}}, "two", "big"},
 	} {
 		m, err := provider.New(c.cfg)
 		if err != nil {

@@ -104,10 +104,13 @@ func (p *fixtures) requests() map[string]request {
 		"POST /api/me/claim":      {path: "/api/me/claim", success: 403},                 // the caller is anonymous
 		"DELETE /api/me/sessions": {path: "/api/me/sessions?which=theirs", success: 400}, // the other requests need the caller's session
 
-		"GET /api/connections":                 {path: "/api/connections", needs: theDatabase, success: 200},
-		"GET /api/connections/google/start":    {path: "/api/connections/google/start", success: 404},    // no Google client is set
-		"GET /api/connections/google/callback": {path: "/api/connections/google/callback", success: 200}, // after the redirect
-		"DELETE /api/connections/google":       {path: "/api/connections/google", needs: theDatabase, success: 404},
+		"GET /api/connections":                      {path: "/api/connections", needs: theDatabase, success: 200},
+		"GET /api/connections/google/start":         {path: "/api/connections/google/start", success: 404},    // no Google client is set
+		"GET /api/connections/google/callback":      {path: "/api/connections/google/callback", success: 200}, // after the redirect
+		"DELETE /api/connections/google":            {path: "/api/connections/google", needs: theDatabase, success: 404},
+		"GET /api/connections/mcp/:server/start":    {path: "/api/connections/mcp/unknown/start", success: 404}, // no such server
+		"GET /api/connections/mcp/:server/callback": {path: "/api/connections/mcp/unknown/callback", success: 200},
+		"DELETE /api/connections/mcp/:server":       {path: "/api/connections/mcp/unknown", needs: theDatabase, success: 404},
 
 		"POST /api/chat": {path: "/api/chat", body: message(object{"thread_id": uuid.NewString()}), needs: theDatabase | theThread, success: 200},
 		"POST /api/chat, in an open conversation":                    {path: "/api/chat", body: object{"thread_id": p.idle, "message": "And now?", "agent": "assistant"}, needs: theThread, success: 200},

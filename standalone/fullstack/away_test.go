@@ -95,8 +95,9 @@ func TestRunningTurnContinuesWhileTheDatabaseIsUnavailable(t *testing.T) {
 			end := page.read(terminal)
 			require.Equal(t, "response", last(end).Type)
 			require.Equal(t, "A bank must hold a ratio of at least 100 percent [1].", last(end).Response)
-			require.Equal(t, last(end).Response, text(append(seen, end...)))
-			require.Equal(t, 1, model.Count(answerCall), "finished work is not repeated")
+			seen = append(seen, end...)
+			require.Equal(t, last(end).Response, text(seen))
+			require.Equal(t, 1+begunAgain(seen), model.Count(answerCall), "finished work is not repeated")
 			require.Equal(t, last(end).Response, c.history().Messages[1].Content)
 		})
 	}

@@ -156,7 +156,9 @@ func idOfADeletedConversationIsReused(t *testing.T, options ...stacktest.Option)
 	require.Len(t, c.history().Messages, 4)
 
 	stranger := newTalk(t, c.url, s.NewUser())
-	stranger.do(http.StatusNotFound, http.MethodGet, "/api/chat/history/"+c.thread, nil, nil)
+	var theirs history
+	stranger.do(http.StatusOK, http.MethodGet, "/api/chat/history/"+c.thread, nil, &theirs)
+	require.Empty(t, theirs.Messages)
 	c.do(http.StatusNoContent, http.MethodDelete, "/api/conversations/"+c.thread, nil, nil)
 	stranger.do(http.StatusNotFound, http.MethodPost, "/api/chat", object{"message": "Mine now", "thread_id": c.thread}, nil)
 }

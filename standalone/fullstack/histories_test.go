@@ -383,9 +383,9 @@ var ways = map[string]way{
 	"failed": func(t *testing.T) (client.Client, []string) {
 		s, model, c := scripted(t, stacktest.Flag("turn-max-steps", "2"))
 		model.On(answerCall, llmtest.Status(http.StatusServiceUnavailable, ""), llmtest.Status(http.StatusBadRequest, ""),
-			llmtest.Calls(llmtest.Call("list_documents", object{})))
+			llmtest.Calls(llmtest.Call("list_documents", object{})), llmtest.Text("There are none."))
 		require.Equal(t, "error", last(c.ask("Hello", assistant)).Type)
-		require.Equal(t, chat.CodeStepLimit, last(c.ask("Hello again", assistant)).Code)
+		require.Equal(t, "response", last(c.ask("Hello again", assistant)).Type) // its steps are used up
 		return s.Temporal(), []string{threadOf(c)}
 	},
 	"failed-answer": func(t *testing.T) (client.Client, []string) {

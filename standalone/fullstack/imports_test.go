@@ -24,7 +24,7 @@ import (
 
 // Sentences that the requirements specify word for word.
 const (
-	imported        = "I've imported 'Liquidity circular' into your knowledge base. You can now ask me questions about it."
+	imported        = "I've imported 'Liquidity circular.md' into your knowledge base. You can now ask me questions about it."
 	alreadyThere    = "That document is already in your knowledge base. I can answer questions about it."
 	notShared       = "I couldn't access that file. Please make sure it's shared with 'Anyone with the link' and try again."
 	malformed       = "That doesn't look like a valid Google Drive link. Please paste a link that looks like: https://drive.google.com/file/d/..."
@@ -146,15 +146,15 @@ func TestImportScenarios(t *testing.T) {
 		events := c.ask("Import "+driveLink(first)+", "+driveLink(second)+" and "+driveLink(private), nil)
 		steps := importSteps(events)
 		require.Equal(t, []string{
-			"Checking access to the file...", "Downloading document: Liquidity circular...", "Processing document into chunks...",
+			"Checking access to the file...", "Downloading document: Liquidity circular.md...", "Processing document into chunks...",
 			"Document imported successfully! It has 1 chunks and is ready for questions.",
-			"Checking access to the file...", "Downloading document: Second...", "Processing document into chunks...",
+			"Checking access to the file...", "Downloading document: Second.md...", "Processing document into chunks...",
 			"Document imported successfully! It has 1 chunks and is ready for questions.",
 			"Checking access to the file...",
 		}, steps)
 		said := last(events).Response
 		require.Contains(t, said, imported)
-		require.Contains(t, said, "I've imported 'Second'")
+		require.Contains(t, said, "I've imported 'Second.md'")
 		require.Contains(t, said, notShared)
 		require.ElementsMatch(t, []string{"Liquidity circular", "Second"}, c.imported())
 	})
@@ -193,7 +193,7 @@ func TestImportScenarios(t *testing.T) {
 	})
 	run("Import tool reports progress", func(t *testing.T, c *talk) {
 		events := c.ask(driveLink(put(circularFile)), nil)
-		require.Equal(t, []string{"Checking access to the file...", "Downloading document: Liquidity circular...",
+		require.Equal(t, []string{"Checking access to the file...", "Downloading document: Liquidity circular.md...",
 			"Processing document into chunks...", "Document imported successfully! It has 1 chunks and is ready for questions."}, importSteps(events))
 	})
 	run("Query newly imported document", func(t *testing.T, c *talk) {
@@ -213,7 +213,7 @@ func TestImportScenarios(t *testing.T) {
 		c.ask(driveLink(put(circularFile)), nil)
 		for _, agent := range []string{"documents", "assistant"} {
 			said := last(c.ask("What documents have I imported?", object{"agent": agent})).Response
-			require.Contains(t, said, "Liquidity circular (Google Drive, "+time.Now().UTC().Format("2006-01-"))
+			require.Contains(t, said, "Liquidity circular.md (Google Drive, "+time.Now().Format("2006-01-"))
 		}
 		elsewhere := newTalk(t, c.url, c.client)
 		require.NotContains(t, last(elsewhere.ask("What documents have I imported?", nil)).Response, "Liquidity circular")
@@ -509,12 +509,12 @@ func TestMCPClientImportsADocumentAndListsIt(t *testing.T) {
 	}
 	said, isError := call("list_imports", map[string]any{})
 	require.False(t, isError)
-	require.Contains(t, said, "Liquidity circular (Google Drive, ")
+	require.Contains(t, said, "Liquidity circular.md (Google Drive, ")
 	found, _ := call("search_documents", map[string]any{"query": "liquidity coverage ratio"})
 	require.Contains(t, found, "100 percent")
 	mu.Lock()
 	defer mu.Unlock()
-	require.Subset(t, steps, []string{"Checking access to the file...", "Downloading document: Liquidity circular...",
+	require.Subset(t, steps, []string{"Checking access to the file...", "Downloading document: Liquidity circular.md...",
 		"Processing document into chunks...", "Document imported successfully! It has 1 chunks and is ready for questions."})
 }
 

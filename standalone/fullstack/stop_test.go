@@ -200,7 +200,7 @@ func TestStopWorksInEveryPhaseOfATurn(t *testing.T) {
 		require.Equal(t, "cancelled", c.stop(object{"client_turn_id": "runs"}))
 		require.Equal(t, "idle", c.stop(nil))
 		h := c.history()
-		require.Equal(t, []string{"user", "assistant", "user", "assistant"}, h.roles())
+		require.Equal(t, []string{"user", "assistant", "user"}, h.roles())
 		h.endsWithoutText(t, "cancelled", "user_cancelled")
 	})
 }

@@ -27,7 +27,7 @@ func TestLongShortStorm(t *testing.T) {
 		faults   []string
 	}{
 		{"SQLite", func(*testing.T) string { return "" },
-			[]string{"kill everything", "hold the database's write lock", "freeze a worker", "cut Temporal off for a moment"}},
+			[]string{"kill everything during a backup", "fill the disk", "hold the database's write lock", "freeze a worker", "cut Temporal off for a moment"}},
 		{"Postgres", func(t *testing.T) string { return pgtest.Database(t) },
 			[]string{"kill all workers and APIs", "silence the database", "silence everything for a worker", "freeze an API process"}},
 	} {

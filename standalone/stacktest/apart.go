@@ -39,7 +39,7 @@ func StartApart(t testing.TB, options ...Option) *Apart {
 	a.Servers = StartProcess(t, Flag("only-infra", "true"), Flag("nats-port", strconv.Itoa(port)), Flag("nats-token", natsToken))
 	a.flags = append(roleFlags(t.TempDir(), options),
 		"--temporal-address="+a.Servers.Temporal, "--nats-url="+a.Servers.NATS, "--nats-token="+natsToken,
-		"--cookie-secret=shared-by-the-processes", "--log-level=info")
+		"--cookie-secret=shared-by-the-processes-of-a-test", "--log-level=info")
 	return a
 }
 

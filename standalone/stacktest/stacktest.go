@@ -162,10 +162,13 @@ func (s *Stack) Logged() string { return s.log.String() }
 // Temporal returns a client of the stack's Temporal server.
 func (s *Stack) Temporal() client.Client { return s.Parts.Temporal }
 
+// TemporalAddress returns the address of the stack's Temporal server.
+func (s *Stack) TemporalAddress() string { return s.running.Servers.TemporalAddress() }
+
 // PlainTemporal returns a client without the stack's encryption keys: it reads payloads as
 // the server stores them.
 func (s *Stack) PlainTemporal() client.Client {
-	c, err := client.Dial(client.Options{HostPort: s.running.Servers.TemporalAddress(), Namespace: s.Parts.Namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	c, err := client.Dial(client.Options{HostPort: s.TemporalAddress(), Namespace: s.Parts.Namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	require.NoError(s.t, err)
 	s.t.Cleanup(c.Close)
 	return c

@@ -49,7 +49,7 @@ func New(t *testing.T) *Fixture {
 	t.Helper()
 	f := &Fixture{T: t, Store: &Store{Store: litetest.Store(t)}, Model: &Model{t: t}, Bus: newBus(), Info: &Info{Attempt: 1}, Thread: uuid.NewString()}
 	f.Activities = &activities.Activities{Kit: &activities.Kit{
-		Store: f.Store, Model: f.Model, Bus: f.Bus, RetryBudget: 45 * time.Second,
+		Store: f.Store, Model: activities.LeasedModel(f.Model), Bus: f.Bus, RetryBudget: 45 * time.Second,
 		Agents: chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant, AnswersUnsaved: true}},
 		Log:    slog.New(slog.DiscardHandler),
 		Heartbeat: func(ctx context.Context, _ []byte, details ...any) error {

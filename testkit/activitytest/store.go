@@ -19,6 +19,7 @@ type Store struct {
 	OnDraft        func(db.Draft) error
 	OnSettle       func(db.Settlement) error
 	Unavailable    atomic.Bool  // these calls fail with db.ErrUnavailable
+	Full           atomic.Bool  // the disk is full: no turn can be saved, but all can be read
 	AvailableAfter atomic.Int32 // failed drafts until it is available again; 0: never
 }
 
@@ -29,11 +30,18 @@ func (s *Store) Turn(ctx context.Context, owner, id string) (chat.Turn, error) {
 	return s.Store.Turn(ctx, owner, id)
 }
 
-func (s *Store) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
-	if s.Unavailable.Load() {
-		return chat.Turn{}, db.ErrUnavailable
+func (s *Store) SaveTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, cancelled bool, _ error) {
+	if s.Unavailable.Load() || s.Full.Load() {
+		return chat.Turn{}, false, db.ErrUnavailable
 	}
 	return s.Store.SaveTurn(ctx, t)
+}
+
+func (s *Store) Cancelled(ctx context.Context, t chat.Turn) (bool, error) {
+	if s.Unavailable.Load() {
+		return false, db.ErrUnavailable
+	}
+	return s.Store.Cancelled(ctx, t)
 }
 
 func (s *Store) Texts(ctx context.Context, owner, turnID string) (map[string]string, error) {

@@ -75,7 +75,8 @@ func (f *Fixture) Insert(c chat.Content) activities.TurnRef {
 func (f *Fixture) Begin(c chat.Content) activities.TurnRef {
 	f.T.Helper()
 	ref := f.Insert(c)
-	ref.Parent = Must[activities.Begun](f, f.BeginTurn, ref).Parent
+	begun := Must[activities.Begun](f, f.BeginTurn, ref)
+	ref.Parent, ref.Model = begun.Parent, begun.Model
 	return ref
 }
 

@@ -122,14 +122,15 @@ var boardTests = []test{
 		h = must.Have(b.store.History(b.ctx, b.owner, board.ID, "", "", 10))(b.t)
 		b.Equal([]any{"F-1"}, h.Messages[0].Metadata["references"])
 	}},
-	{"threads are left behind by deleted boards and by single turns, not by boards that can be restored", func(b *fixture) {
+	{"threads are left behind by deleted boards, single turns and temporary conversations, not by boards that can be restored", func(b *fixture) {
 		stays, deleted := b.newBoard("Stays"), b.newBoard("Deleted")
 		for _, id := range []string{stays.ID, deleted.ID} {
 			b.said(id, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery})
 		}
 		b.NoError(b.store.DeleteBoard(b.ctx, b.owner, deleted.ID))
-		gone, once := uuid.NewString(), uuid.NewString()
-		b.said(gone, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery})
+		abandoned, once, temporary := uuid.NewString(), uuid.NewString(), uuid.NewString()
+		b.said(temporary, chat.Content{Message: "Why?", Agent: chat.AgentDocuments, Temporary: true})
+		b.said(abandoned, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery})
 		b.said(once, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery, Board: []byte("{}")})
 		b.said(uuid.NewString(), chat.Content{Message: "Why?", Agent: chat.AgentDocuments})
 		left := func(now time.Time) (ids []string) {
@@ -143,9 +144,9 @@ var boardTests = []test{
 				}
 			}
 		}
-		b.ElementsMatch([]string{gone, once}, left(time.Now().Add(2*time.Hour)))
-		b.Equal([]string{gone}, left(time.Now()), "a single turn may still run")
-		b.ElementsMatch([]string{gone, once, deleted.ID}, left(time.Now().Add(25*time.Hour)), "the deleted board cannot be restored any more")
+		b.ElementsMatch([]string{abandoned, once, temporary}, left(time.Now().Add(2*time.Hour)))
+		b.Equal([]string{abandoned}, left(time.Now()), "a single turn may still run")
+		b.ElementsMatch([]string{abandoned, once, temporary, deleted.ID}, left(time.Now().Add(25*time.Hour)), "the deleted board cannot be restored any more")
 	}},
 	{"an owner who has reached the quota can still make a board smaller", func(b *fixture) {
 		board := b.newBoard("Churn")

@@ -36,7 +36,7 @@ var claimTests = []test{
 
 		to := b.claim(p)
 		left := b.userData(from)
-		b.Equal(db.UserData{Profiles: 1}, left, "the row that says which cookies are valid")
+		b.Equal(db.UserData{}, left)
 		got := b.userData(to)
 		b.Zero(got.Keys)
 		had.Keys, had.Cancels, had.Connections = 0, 0, 0
@@ -96,6 +96,41 @@ var claimTests = []test{
 		b.thread = stranger.open.ThreadID
 		b.Equal(before, b.view(stranger))
 	}},
+	{"a claim that has begun is listed until its end, for the account that came first", func(b *fixture) {
+		first, second := uuid.NewString(), uuid.NewString()
+		listed := func(before time.Time, after string) (all []db.Claim) {
+			for _, c := range must.Have(b.store.Claims(b.ctx, before, after, 1000))(b.t) {
+				if c.Owner == b.owner {
+					all = append(all, c)
+				}
+			}
+			return all
+		}
+		began := b.now()
+		for _, account := range []string{first, second, first} {
+			b.Equal(first, must.Have(b.store.BeginClaim(b.ctx, b.owner, account, began))(b.t))
+			began = began.Add(time.Hour) // of a later request, which changes nothing
+		}
+		began = began.Add(-3 * time.Hour)
+		want := []db.Claim{{Owner: b.owner, Account: first, Began: began}}
+		b.Equal(want, listed(began.Add(time.Second), ""))
+		b.Empty(listed(began, ""))
+		b.Empty(listed(began.Add(time.Second), b.owner))
+		b.Len(must.Have(b.store.Claims(b.ctx, began.Add(time.Second), "", 1))(b.t), 1)
+
+		b.NoError(b.store.EndClaim(b.ctx, db.Claim{Owner: b.owner, Account: second}))
+		b.Equal(want, listed(began.Add(time.Second), ""), "another account's")
+		b.NoError(b.store.EndClaim(b.ctx, want[0]))
+		b.Empty(listed(began.Add(time.Second), ""))
+		for _, deleted := range []string{b.owner, first} {
+			must.Have(b.store.BeginClaim(b.ctx, b.owner, first, began))(b.t)
+			must.Have(b.store.DeleteUser(b.ctx, deleted))(b.t)
+			b.Empty(listed(began.Add(time.Second), ""), "a deleted user gets nothing and gives nothing")
+		}
+		for _, owners := range [][2]string{{chat.PublicOwner, first}, {first, chat.PublicOwner}} {
+			b.ErrorIs(must.ErrOf(b.store.BeginClaim(b.ctx, owners[0], owners[1], began)), db.ErrForbidden)
+		}
+	}},
 	{"a claimed thread is claimed once, and only from its owner", func(b *fixture) {
 		b.exchange("hello", "hi", chat.RootCheckpoint)
 		first, second := uuid.NewString(), uuid.NewString()
@@ -128,6 +163,10 @@ var claimTests = []test{
 	}},
 	{"a thread whose message was just sent, waits or runs is not claimed", func(b *fixture) {
 		turn := b.insert(b.sentAt(time.Now()))
+		b.Equal(1, must.Have(b.store.Unfinished(b.ctx, b.owner))(b.t))
+		_, done, err := b.store.ClaimRest(b.ctx, b.owner, uuid.NewString())
+		b.NoError(err)
+		b.False(done)
 		refused := func() {
 			b.t.Helper()
 			b.ErrorIs(b.store.ClaimThread(b.ctx, b.owner, uuid.NewString(), b.thread), db.ErrTurnRuns)
@@ -166,6 +205,45 @@ var claimTests = []test{
 		b.Equal("", b.unusedOwners(time.Now().Add(time.Hour), "", 10))
 		stored := must.Have(b.store.Stored(b.ctx, "", "address"))(b.t)
 		b.Zero(stored)
+	}},
+	{"a claim of oneself changes nothing", func(b *fixture) {
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "law"}))
+		b.NoError(b.store.CreateKey(b.ctx, db.Key{ID: uuid.NewString(), Owner: b.owner, Name: "k", Digest: uuid.NewString()}))
+		before := must.Have(b.store.UserData(b.ctx, b.owner))(b.t)
+		b.NoError(b.store.ClaimThread(b.ctx, b.owner, b.owner, b.thread))
+		documents, done, err := b.store.ClaimRest(b.ctx, b.owner, b.owner)
+		b.NoError(err)
+		b.True(done)
+		b.Zero(documents)
+		b.Equal(before, must.Have(b.store.UserData(b.ctx, b.owner))(b.t))
+		b.Equal(chat.Profile{Industry: "law"}, must.Have(b.store.Profile(b.ctx, b.owner))(b.t))
+	}},
+	{"no cookie is valid for an owner with an account, nor one of before a deletion", func(b *fixture) {
+		b.NoError(b.store.Seen(b.ctx, b.owner, false, time.Now()))
+		b.Zero(b.session(b.owner))
+		b.NoError(b.store.Seen(b.ctx, b.owner, true, time.Now()))
+		b.Equal(int64(db.NoCookies), b.session(b.owner))
+		left := must.Have(b.store.UserData(b.ctx, b.owner))(b.t)
+		b.True(left.Empty())
+		other := uuid.NewString()
+		for range 2 {
+			before := b.session(other)
+			must.Have(b.store.DeleteUser(b.ctx, other))(b.t)
+			b.Greater(b.session(other), before)
+			b.NoError(b.store.PutProfile(b.ctx, other, chat.Profile{}))
+			ended := must.Have(b.store.EndSessions(b.ctx, other))(b.t)
+			b.Equal(ended, b.session(other), "of a user who came back")
+		}
+	}},
+	{"a document knows the address of an anonymous sender only", func(b *fixture) {
+		anonymous, account := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x"}, chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "y"}
+		b.NoError(b.store.Within(db.Bounds{Anonymous: true, Address: "digest"}).CreateDocument(b.ctx, anonymous, []byte("x")))
+		b.NoError(b.store.CreateDocument(b.ctx, account, []byte("y")))
+		b.Equal("digest", must.Have(b.store.DocumentAddress(b.ctx, b.owner, anonymous.ID))(b.t))
+		b.Empty(must.Have(b.store.DocumentAddress(b.ctx, b.owner, account.ID))(b.t))
+		_, err := b.store.DocumentAddress(b.ctx, uuid.NewString(), anonymous.ID)
+		b.ErrorIs(err, db.ErrNotFound)
 	}},
 }
 

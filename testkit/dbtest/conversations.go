@@ -56,7 +56,7 @@ func (b *fixture) staysDeleted(t chat.Turn) {
 		"settle":        func() error { _, err := b.store.Settle(b.ctx, b.ending(t, "late")); return err },
 		"message again": func() error { _, _, _, err := b.store.InsertTurn(b.ctx, again); return err },
 		"turn again":    func() error { _, _, _, err := b.store.InsertTurn(b.ctx, t); return err },
-		"unsaved turn":  func() error { _, err := b.store.SaveTurn(b.ctx, t); return err },
+		"unsaved turn":  func() error { _, _, err := b.store.SaveTurn(b.ctx, t); return err },
 		"read":          func() error { _, err := b.store.Turn(b.ctx, b.owner, t.ID); return err },
 		"read texts":    func() error { _, err := b.store.Texts(b.ctx, b.owner, t.ID); return err },
 		"read draft":    func() error { _, err := b.store.Draft(b.ctx, b.owner, t.ID, 1); return err },
@@ -204,6 +204,23 @@ var conversationTests = []test{
 		b.Equal("interrupted", status())
 		b.settle(b.ending(t, "hi"))
 		b.Equal("idle", status())
+	}},
+	{"a conversation says whether its question is about tool calls", func(b *fixture) {
+		t := b.running("delete it", chat.RootCheckpoint)
+		asks := func(about chat.InterruptType) chat.Conversation {
+			b.NoError(b.store.MarkAsking(b.ctx, b.owner, t.ID, about, ""))
+			c := must.Have(b.store.Conversation(b.ctx, b.owner, b.thread))(b.t)
+			b.Equal("interrupted", c.Status)
+			p := must.Have(b.store.ListConversations(b.ctx, b.owner, "", "", 1))(b.t)
+			b.Equal(c.Approval, p.Items[0].Approval)
+			return c
+		}
+		b.False(asks(chat.DocChoice).Approval)
+		b.True(asks(chat.ToolApproval).Approval)
+		b.mark(t.ID, chat.TurnRunning, "")
+		c := must.Have(b.store.Conversation(b.ctx, b.owner, b.thread))(b.t)
+		b.Equal("running", c.Status)
+		b.False(c.Approval)
 	}},
 	{"renaming shows everywhere", func(b *fixture) {
 		c := b.conversation("old")
@@ -383,7 +400,7 @@ var conversationTests = []test{
 		taken := func(generation int) error {
 			t := b.newTurn("unsaved")
 			t.Generation = generation
-			_, err := b.store.SaveTurn(b.ctx, t)
+			_, _, err := b.store.SaveTurn(b.ctx, t)
 			return err
 		}
 		b.NoError(taken(0), "a thread that the database has lost")
@@ -410,7 +427,7 @@ var conversationTests = []test{
 	{"a profile is empty until it is put, and put replaces every field", func(b *fixture) {
 		p := must.Have(b.store.Profile(b.ctx, b.owner))(b.t)
 		b.Zero(p)
-		for _, want := range []chat.Profile{{Industry: "banking", Location: "Wien"}, {Location: "Graz"}} {
+		for _, want := range []chat.Profile{{Industry: "banking", Location: "Wien", Instructions: "Be brief.", HideSamples: true}, {Location: "Graz"}} {
 			b.NoError(b.store.PutProfile(b.ctx, b.owner, want))
 			p = must.Have(b.store.Profile(b.ctx, b.owner))(b.t)
 			b.Equal(want, p)

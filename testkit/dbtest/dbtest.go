@@ -4,6 +4,7 @@ package dbtest
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,12 +42,15 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"repair", repairTests},
 		{"audit", auditTests},
 		{"connections", connectionTests},
+		{"tool servers", toolServerTests},
 		{"personal keys", keyTests},
 		{"shared links", shareTests},
 		{"feedback", feedbackTests},
+		{"administration", adminTests},
 		{"upkeep", upkeepTests},
 		{"users", userTests},
 		{"claims", claimTests},
+		{"spaces", spaceTests},
 		{"races", raceTests},
 		{"closing", closingTests}, // the last: it closes its store
 	} {
@@ -70,6 +74,7 @@ type fixture struct {
 	ctx           context.Context
 	store         db.Store
 	owner, thread string
+	ticking       sync.Mutex // of clock, in calls of now at the same time
 	clock         time.Time
 }
 
@@ -83,6 +88,8 @@ func newFixture(t *testing.T, open func(t *testing.T) db.Store) *fixture {
 
 // now returns a time that is a second later at each call.
 func (b *fixture) now() time.Time {
+	b.ticking.Lock()
+	defer b.ticking.Unlock()
 	b.clock = b.clock.Add(time.Second)
 	return b.clock
 }
@@ -108,6 +115,15 @@ func (b *fixture) insert(t chat.Turn) chat.Turn {
 	stored, created, _, err := b.store.InsertTurn(b.ctx, t)
 	b.NoError(err)
 	b.True(created)
+	return stored
+}
+
+// save writes the row of a turn that was accepted during an outage and not cancelled.
+func (b *fixture) save(t chat.Turn) chat.Turn {
+	b.t.Helper()
+	stored, cancelled, err := b.store.SaveTurn(b.ctx, t)
+	b.NoError(err)
+	b.False(cancelled)
 	return stored
 }
 

@@ -1,9 +1,12 @@
 package dbtest
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/text/unicode/norm"
@@ -62,6 +65,37 @@ var documentTests = []test{
 		b.Equal(raw, bytes)
 		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, d.ID))
 		b.ErrorIs(must.ErrOf(b.store.Original(b.ctx, b.owner, d.ID)), db.ErrNotFound)
+	}},
+	{"pages that OCR has read are kept until their version of the document is ready, failed or replaced", func(b *fixture) {
+		scans := func(id, version string) map[int]string {
+			return must.Have(b.store.Scans(b.ctx, b.owner, id, version))(b.t)
+		}
+		d := b.upload(b.owner, "Letter", []byte("raw"))
+		b.NoError(b.store.PutScan(b.ctx, b.owner, d.ID, d.SourceVersion, 2, "two"))
+		b.NoError(b.store.PutScan(b.ctx, b.owner, d.ID, d.SourceVersion, 2, "another reading"))
+		b.NoError(b.store.PutScan(b.ctx, b.owner, d.ID, d.SourceVersion, 4, ""))
+		b.NoError(b.store.PutScan(b.ctx, "another owner", d.ID, d.SourceVersion, 5, "five"))
+		b.NoError(b.store.PutScan(b.ctx, b.owner, uuid.NewString(), d.SourceVersion, 1, "deleted"))
+		b.Equal(map[int]string{2: "two", 4: ""}, scans(d.ID, d.SourceVersion))
+		b.Empty(must.Have(b.store.Scans(b.ctx, "another owner", d.ID, d.SourceVersion))(b.t))
+		text, chunks := cut(d.ID, "one", "two")
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
+		b.Empty(scans(d.ID, d.SourceVersion))
+		b.NoError(b.store.PutScan(b.ctx, b.owner, d.ID, d.SourceVersion, 1, "too late"))
+		b.Empty(scans(d.ID, d.SourceVersion))
+
+		failed := b.upload(b.owner, "Picture", []byte("raw"))
+		b.NoError(b.store.PutScan(b.ctx, b.owner, failed.ID, d.SourceVersion, 1, ""))
+		b.NoError(b.store.FailDocument(b.ctx, b.owner, failed.ID, "no text"))
+		b.Empty(scans(failed.ID, failed.SourceVersion))
+
+		file := b.imported("drive-scan", "v1")
+		id := must.Have(b.store.PutImport(b.ctx, file, []byte("raw")))(b.t)
+		b.NoError(b.store.PutScan(b.ctx, b.owner, id, "v1", 1, "one"))
+		file.SourceVersion = "v2"
+		must.Have(b.store.PutImport(b.ctx, file, []byte("raw 2")))(b.t)
+		b.NoError(b.store.PutScan(b.ctx, b.owner, id, "v1", 2, "of the version before"))
+		b.Empty(scans(id, "v2"))
 	}},
 	{"a file that is imported twice, even at once, is one document", func(b *fixture) {
 		d := b.imported("drive-1", "v1")
@@ -191,6 +225,92 @@ var documentTests = []test{
 		}
 		hits = must.Have(b.store.DocumentChunks(b.ctx, b.owner, d.ID, 2))(b.t)
 		b.Equal([]string{chunkID(d.ID, 0), chunkID(d.ID, 1)}, found(hits))
+	}},
+	{"a person can hide public documents, which stay there by id", func(b *fixture) {
+		d := chat.Document{ID: uuid.NewString(), Owner: chat.PublicOwner, Title: "Sample", Name: "sample.md", Format: "md", CreatedAt: b.now()}
+		b.NoError(b.store.CreateDocument(b.ctx, d, []byte("quagga")))
+		b.NoError(b.store.StoreText(b.ctx, chat.PublicOwner, d.ID, "quagga", []chat.Chunk{{End: 6, Text: "quagga"}}, nil))
+		defer func() { b.NoError(b.store.DeleteDocument(b.ctx, chat.PublicOwner, d.ID)) }()
+		has := func(docs []chat.Document) bool {
+			return slices.ContainsFunc(docs, func(x chat.Document) bool { return x.ID == d.ID })
+		}
+		for _, hidden := range []bool{false, true, false} {
+			b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "rail", HideSamples: hidden}))
+			profile, err := b.store.Profile(b.ctx, b.owner)
+			b.NoError(err)
+			b.Equal(hidden, profile.HideSamples)
+			visible, err := b.store.VisibleDocuments(b.ctx, b.owner)
+			b.NoError(err)
+			page, err := b.store.ListDocuments(b.ctx, b.owner, "", 200)
+			b.NoError(err)
+			b.Equal(!hidden, has(visible))
+			b.Equal(!hidden, has(page.Items))
+			all, err := b.store.SearchText(b.ctx, b.owner, db.Words("quagga"), nil, 3)
+			b.NoError(err)
+			b.Equal(!hidden, len(all) == 1)
+			named, err := b.store.SearchText(b.ctx, b.owner, db.Words("quagga"), []string{d.ID}, 3)
+			b.NoError(err)
+			b.Len(named, 1, "a tag is searched")
+			byID, err := b.store.DocumentsByID(b.ctx, b.owner, []string{d.ID})
+			b.NoError(err)
+			b.True(has(byID))
+		}
+	}},
+	{"a document of a conversation is found there only, until it is moved", func(b *fixture) {
+		there, elsewhere := db.InThread(b.ctx, b.thread), db.InThread(b.ctx, uuid.NewString())
+		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Attached", Name: "attached.md", Format: "md", CreatedAt: b.now(), ThreadID: b.thread}
+		b.NoError(b.store.CreateDocument(b.ctx, d, []byte("okapi")))
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, "okapi", []chat.Chunk{{End: 5, Text: "okapi"}}, [][]float32{{0, 0, 1}}))
+		is := func(id string) bool { return id == d.ID }
+		// finds reports where a search, a list or a count that is not limited to documents finds it.
+		finds := func(ctx context.Context) (found, listed bool) {
+			visible := must.Have(b.store.VisibleDocuments(ctx, b.owner))(b.t)
+			hits := must.Have(b.store.SearchText(ctx, b.owner, db.Words("okapi"), nil, 3))(b.t)
+			near := must.Have(b.store.SearchVector(ctx, b.owner, []float32{0, 0, 1}, nil, 3))(b.t)
+			counts, _, err := b.store.WordCounts(ctx, b.owner, []string{"okapi"})
+			b.NoError(err)
+			found = slices.ContainsFunc(visible, func(x chat.Document) bool { return is(x.ID) })
+			b.Equal(found, len(hits) == 1)
+			b.Equal(found, slices.ContainsFunc(near, func(h chat.Hit) bool { return is(h.DocID) }))
+			b.Equal(found, counts["okapi"] == 1)
+			page := must.Have(b.store.ListDocuments(ctx, b.owner, "", 200))(b.t)
+			return found, slices.ContainsFunc(page.Items, func(x chat.Document) bool { return is(x.ID) })
+		}
+		check := func(ctx context.Context, wantFound, wantListed bool) {
+			b.t.Helper()
+			found, listed := finds(ctx)
+			b.Equal([]bool{wantFound, wantListed}, []bool{found, listed})
+		}
+		check(there, true, true)
+		check(elsewhere, false, false)
+		check(b.ctx, false, false)
+		b.Len(must.Have(b.store.SearchText(elsewhere, b.owner, db.Words("okapi"), []string{d.ID}, 3))(b.t), 1, "a tag is searched")
+		b.Equal(b.thread, must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t).ThreadID)
+
+		b.ErrorIs(b.store.MoveDocument(b.ctx, uuid.NewString(), d.ID, ""), db.ErrNotFound)
+		b.NoError(b.store.MoveDocument(b.ctx, b.owner, d.ID, ""))
+		check(there, true, false) // listed in the library
+		check(elsewhere, true, false)
+		check(b.ctx, true, true)
+	}},
+	{"the documents of a conversation are deleted with it, and those of one that never begins after a day", func(b *fixture) {
+		kept := b.document(b.owner, "Kept", "apple")
+		attach := func(thread string, at time.Time) string {
+			d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Attached", Format: "md", CreatedAt: at, ThreadID: thread}
+			b.NoError(b.store.CreateDocument(b.ctx, d, []byte("okapi")))
+			return d.ID
+		}
+		deleted := func(id string) bool {
+			_, err := b.store.Document(b.ctx, b.owner, id)
+			return errors.Is(err, db.ErrNotFound)
+		}
+		b.exchange("Hello", "Hi", chat.RootCheckpoint)
+		old := time.Now().Add(-db.UnusedFor - time.Minute)
+		used, unused := attach(b.thread, old), attach(uuid.NewString(), old)
+		fresh := attach(uuid.NewString(), time.Now()) // removes what is unused
+		b.Equal([]bool{false, true, false}, []bool{deleted(used), deleted(unused), deleted(fresh)})
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+		b.Equal([]bool{true, false, false}, []bool{deleted(used), deleted(fresh), deleted(kept.ID)})
 	}},
 	{"labels tell documents with one title apart", func(b *fixture) {
 		var ids []string

@@ -58,7 +58,7 @@ var importTests = []test{
 		b.Equal(chat.Imported, b.readImport(first.ID).Outcome)
 		b.Equal(chat.ImportIsKnown, b.readImport(second.ID).Outcome)
 		b.Equal(d.ID, b.readImport(second.ID).DocID)
-		b.Equal("Rules", b.readImport(second.ID).Name, "its title")
+		b.Equal("Rules", b.readImport(second.ID).Title, "its title")
 		b.Equal(chat.ImportLooking, b.readImport(other.ID).State)
 
 		b.NoError(b.store.AdvanceImports(b.ctx, b.owner, first.Key, chat.ImportStep{State: chat.ImportFailed, Code: "late"}, b.now()))

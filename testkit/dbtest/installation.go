@@ -55,6 +55,7 @@ func (b *fixture) belongings() belongings {
 	b.NoError(b.store.StoreText(b.ctx, b.owner, embedded.ID, text, chunks, [][]float32{{0, 2}, {1, 0.1}, {0, 0}}))
 	processing, failed := b.upload(b.owner, "Later", []byte{0, 0xff, 'x'}), b.upload(b.owner, "Broken", []byte("raw"))
 	b.NoError(b.store.DocumentProgress(b.ctx, b.owner, processing.ID, 40))
+	b.NoError(b.store.PutScan(b.ctx, b.owner, processing.ID, processing.SourceVersion, 2, "a scanned page"))
 	b.NoError(b.store.FailDocument(b.ctx, b.owner, failed.ID, "It is encrypted."))
 	all.docs = []string{public.ID, ready.ID, embedded.ID, processing.ID, failed.ID}
 	anonymous := b.store.Within(db.Bounds{Anonymous: true, Address: "address of " + b.owner})
@@ -65,9 +66,15 @@ func (b *fixture) belongings() belongings {
 	}
 	b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking", Location: "Köln"}))
 	all.board = b.newBoard("Churn").ID
+	b.canary(b.space("Team").ID)
+	b.NoError(b.store.PutGroups(b.ctx, b.owner, []string{"legal"}, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)))
 	b.NoError(b.store.PutConnection(b.ctx, db.Connection{Owner: b.owner, Provider: "google", Account: "ann@example.com", Scope: "drive", Token: "sealed"}, false))
 	b.NoError(b.store.CreateKey(b.ctx, b.personalKey("Open WebUI")))
+	must.Have(b.store.BeginClaim(b.ctx, b.owner, "account of "+b.owner, spentAt))(b.t)
+	b.NoError(b.store.PutVectors(b.ctx, b.owner, embedded.ID, "minilm", [][]float32{{0, 2}, {1, 0.1}, {0, 0}}))
 	b.NoError(b.store.SpendOnDocument(b.ctx, b.owner, ready.ID, db.Spending{Tokens: 7, CostUSD: 0.5}, spentAt))
+	b.NoError(b.store.Met(b.ctx, b.owner, "ann@example.com", spentAt))
+	b.NoError(b.store.AddModelUsage(b.ctx, []db.ModelUsage{{Day: spentAt, Model: "m", Calls: 1, TokensIn: 7, CostUSD: 0.5}}))
 
 	must.Have(b.store.CreateImport(b.ctx, chat.Import{ID: uuid.NewString(), Owner: b.owner, ThreadID: "", Key: "k", Source: chat.SourceDrive, ExternalID: "e", URL: "u", Announce: true}))(b.t)
 	used, unused := b.attachment(b.owner, "\x00\xff used"), b.attachment(b.owner, "unused")
@@ -88,7 +95,7 @@ func (b *fixture) belongings() belongings {
 	end.Hidden, end.Status = true, chat.TurnCancelled
 	b.settle(end)
 	b.NoError(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: first.ID, Text: "in short", At: spentAt}))
-	b.NoError(b.store.PutFeedback(b.ctx, db.Feedback{Owner: b.owner, ThreadID: b.thread, TurnID: first.ID, Reason: "Too long", UpdatedAt: spentAt}))
+	b.NoError(b.store.PutFeedback(b.ctx, db.Feedback{Owner: b.owner, ThreadID: b.thread, TurnID: first.ID, Reason: "Too long", Shared: true, UpdatedAt: spentAt}))
 	shared := b.share("Hello")
 	b.NoError(b.store.CreateShare(b.ctx, shared))
 	all.digest = shared.Digest
@@ -128,7 +135,10 @@ func (o belongings) snapshot(t *testing.T, store db.Store) []any {
 		read = append(read, v)
 	}
 	note(store.UserData(ctx, o.owner))
+	note(store.Spaces(ctx, o.owner))
 	note(store.Profile(ctx, o.owner))
+	note(store.Claims(ctx, time.Now(), "", 100))
+	note(store.DocumentsToEmbed(ctx, "minilm", "", 100))
 	note(store.Stored(ctx, o.owner, ""))
 	note(store.Stored(ctx, "", "address of "+o.owner))
 	note(store.Spent(ctx, o.owner, "", spentAt))
@@ -151,7 +161,7 @@ func (o belongings) snapshot(t *testing.T, store db.Store) []any {
 	note(store.OpenTurns(ctx, o.owner, o.thread))
 	note(store.Draft(ctx, o.owner, o.pending.ID, 1))
 	note(store.FindTurn(ctx, o.owner, db.CancelRef{StreamRunID: o.pending.StreamRunID}))
-	note(store.Cancelled(ctx, o.owner, o.pending.ID))
+	note(store.Cancelled(ctx, o.pending))
 	note(store.ListSets(ctx, o.owner, "", 100))
 	note(store.Board(ctx, o.owner, o.board))
 	note(store.Connection(ctx, o.owner, "google"))
@@ -159,6 +169,8 @@ func (o belongings) snapshot(t *testing.T, store db.Store) []any {
 	note(store.Shares(ctx, o.owner))
 	note(store.ShareByDigest(ctx, o.digest))
 	note(store.Feedback(ctx, o.owner, o.thread))
+	note(store.People(ctx, spentAt, "", 100))
+	note(store.ModelUsage(ctx, spentAt))
 	note(store.ArchivedConversations(ctx, o.owner, "", 100))
 	note(store.ListDocuments(ctx, o.owner, "", 100))
 	for _, id := range o.docs {

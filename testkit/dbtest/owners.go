@@ -117,6 +117,7 @@ func notFoundFor(b *fixture, stranger string, p property) map[string]func() erro
 			return must.ErrOf(b.store.FindTurn(b.ctx, stranger, db.CancelRef{StreamRunID: p.open.StreamRunID}))
 		},
 		"MarkTurn":                  func() error { return b.store.MarkTurn(b.ctx, stranger, p.open.ID, chat.TurnInterrupted, "") },
+		"MarkAsking":                func() error { return b.store.MarkAsking(b.ctx, stranger, p.open.ID, chat.ToolApproval, "") },
 		"PutText":                   func() error { return b.store.PutText(b.ctx, stranger, p.open.ID, "piece:1", "taken") },
 		"PutText of a settled turn": func() error { return b.store.PutText(b.ctx, stranger, p.settled.ID, "piece:1", "taken") },
 		"Texts":                     func() error { return must.ErrOf(b.store.Texts(b.ctx, stranger, p.open.ID)) },
@@ -183,6 +184,7 @@ func notFoundFor(b *fixture, stranger string, p property) map[string]func() erro
 		"FailVersion":    func() error { return b.store.FailVersion(b.ctx, stranger, p.processing.ID, "", "taken") },
 		"Document":       func() error { return must.ErrOf(b.store.Document(b.ctx, stranger, p.doc.ID)) },
 		"RenameDocument": func() error { return b.store.RenameDocument(b.ctx, stranger, p.doc.ID, "taken") },
+		"MoveDocument":   func() error { return b.store.MoveDocument(b.ctx, stranger, p.doc.ID, "") },
 		"DeleteDocument": func() error { return b.store.DeleteDocument(b.ctx, stranger, p.doc.ID) },
 		"DocumentText":   func() error { return must.ErrOf(b.store.DocumentText(b.ctx, stranger, p.doc.ID)) },
 		"Chunk":          func() error { return must.ErrOf(b.store.Chunk(b.ctx, stranger, p.doc.ID, chunkID(p.doc.ID, 0))) },

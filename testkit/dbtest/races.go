@@ -232,7 +232,7 @@ var raceTests = []test{
 				case 1:
 					_, _, _, errs[1] = b.store.InsertTurn(b.ctx, again)
 				default:
-					_, errs[2] = b.store.SaveTurn(b.ctx, t)
+					_, _, errs[2] = b.store.SaveTurn(b.ctx, t)
 				}
 			})
 			b.NoError(errs[0])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/testkit/must"
 )
 
@@ -39,6 +40,59 @@ var searchTests = []test{
 		} {
 			b.Equal(want, b.search(word), word)
 		}
+	}},
+	{"words are found by the rules of their document's language, also in names", func(b *fixture) {
+		for title, c := range map[string]struct {
+			lang, text string
+			words      []string
+		}{
+			"Mietvertrag":       {"de", "Die Kündigungsfristen für die Wohnung in der Hauptstraße betragen drei Monate.", []string{"Kündigungsfrist", "Kuendigungsfrist", "kundigungsfristen", "HAUPTSTRASSE", "Mietverträge"}},
+			"Contrat":           {"fr", "Le locataire paie l’assurance et les indemnités dans le mois.", []string{"assurance", "l'indemnité", "locataires", "contrats"}},
+			"Umowa najmu":       {"pl", "Umowa jest zawarta na czas określony, a czynsz płatny jest w Łodzi.", []string{"umowy", "Lodzi", "czynszu"}},
+			"Договор аренды":    {"ru", "Арендная плата и договор: все это было в договоре для нас.", []string{"договора", "плату", "аренда"}},
+			"Kira sözleşmesi":   {"tr", "Kira ve aidat için ödeme Kadıköy'de her ay bir kez daha yapılır.", []string{"kadikoy", "KADIKÖY", "kiralar"}},
+			"عقد الإيجار":       {"ar", "الإجازات التي في هذا العقد هي من حق الموظف.", []string{"الاجازة", "إجازات", "العقد"}},
+			"임대차 계약서":           {"ko", "월 임대료는 700유로이며 연차휴가는 15일이다.", []string{"임대료", "휴가", "연차휴가", "계약서"}},
+			"差旅管理办法":            {"zh", "员工出差住宿标准为每晚不超过六百元。超出部分由员工自行承担。", []string{"住宿标准", "住宿", "超出", "差旅"}},
+			"旅費規程":              {"ja", "一泊の宿泊費は一万円までとする。経理部のﾃﾞｰﾀ管理室に届け出ること。", []string{"宿泊費", "経理部", "データ", "規程"}},
+			"สัญญาเช่า":         {"th", "ค่าเช่ารายเดือนคือ ๖๐๐ บาท", []string{"ค่าเช่า", "รายเดือน", "600", "สัญญา"}},
+			"Price list XR-200": {"en", "The pump costs 1,190.00 euros by § 5 of the terms; call 0170 1234567.", []string{"1190", "1.190,00", "XR200", "§ 5", "01701234567", "pumps"}},
+		} {
+			d := b.document(b.owner, title, c.text)
+			got := must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
+			b.Equal(c.lang, got.Language, title)
+			for _, word := range c.words {
+				hits := must.Have(b.store.SearchText(b.ctx, b.owner, db.Words(word), nil, 9))(b.t)
+				b.NotEmpty(hits, "%s: %s", title, word)
+				b.Equal(d.ID, hits[0].DocID, "%s: %s", title, word)
+				b.Equal(c.text, hits[0].Text)
+				b.Equal(c.lang, hits[0].Language)
+			}
+			counts, _, err := b.store.WordCounts(b.ctx, b.owner, c.words[:1])
+			b.NoError(err)
+			b.Equal(map[string]int{c.words[0]: 1}, counts)
+		}
+		b.Empty(must.Have(b.store.DocumentsToIndex(b.ctx, "", 1))(b.t))
+	}},
+	{"the parts of a compound are counted, and a compound counts as each of its parts", func(b *fixture) {
+		d := b.document(b.owner, "Mietvertrag", "Die Frist zur Kündigung der Wohnung beträgt drei Monate.", "Die Mietvertragskündigung ist nicht ohne Grund möglich.", "Der Hof und die Treppe")
+		var parts []string
+		for _, split := range language.Splits("kündigungsfrist") {
+			parts = append(parts, split.First, split.Last)
+		}
+		counts, _, err := b.store.WordCounts(b.ctx, b.owner, parts)
+		b.NoError(err)
+		b.Equal([]int{1, 1, 0}, []int{counts["kündigung"], counts["frist"], counts["kündigungsf"]})
+		var words []db.Word
+		for w, compounds := range language.Compounds("Wie ist die Kündigung bei dem Mietvertrag geregelt?") {
+			word := db.Word{Text: w}
+			for _, compound := range compounds {
+				word.Alike = append(word.Alike, db.Alike{Text: compound, Weight: 1})
+			}
+			words = append(words, word)
+		}
+		hits := must.Have(b.store.SearchText(b.ctx, b.owner, words, nil, 9))(b.t)
+		b.Equal([]string{chunkID(d.ID, 1), chunkID(d.ID, 0)}, found(hits))
 	}},
 	{"any of the words is enough and more of them rank higher", func(b *fixture) {
 		d := b.document(b.owner, "x", "apple pie recipe", "apple pear plum", "pear tart recipe", "nothing here", "nor here", "or there")

@@ -124,7 +124,7 @@ var turnTests = []test{
 		b.insert(retry)
 		late.Generation = 1
 		for range 2 { // idempotent
-			saved := must.Have(b.store.SaveTurn(b.ctx, late))(b.t)
+			saved := b.save(late)
 			b.Equal(late, saved)
 		}
 		b.ErrorIs(must.ErrOf(b.store.Turn(b.ctx, b.owner, retry.ID)), db.ErrNotFound)
@@ -138,7 +138,7 @@ var turnTests = []test{
 		other.ThreadID, other.ClientTurnID = taken.ThreadID, taken.ClientTurnID
 		b.insert(taken)
 		b.NoError(b.store.MarkTurn(b.ctx, b.owner, taken.ID, chat.TurnAccepted, ""))
-		stored := must.Have(b.store.SaveTurn(b.ctx, other))(b.t)
+		stored := b.save(other)
 		b.Equal(taken.ID, stored.ID, "an accepted turn is not replaced")
 	}},
 	{"a cancel that arrives before its submit is found by any id", func(b *fixture) {
@@ -169,6 +169,32 @@ var turnTests = []test{
 			b.Equal(stored, got, name)
 		}
 	}},
+	{"a cancel is found for a turn that was accepted during an outage, before and when it is saved", func(b *fixture) {
+		for name, ref := range map[string]func(t chat.Turn) db.CancelRef{
+			"turn": func(t chat.Turn) db.CancelRef { return db.CancelRef{TurnID: t.ID} },
+			"client id": func(t chat.Turn) db.CancelRef {
+				return db.CancelRef{ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID}
+			},
+			"stream run": func(t chat.Turn) db.CancelRef { return db.CancelRef{StreamRunID: t.StreamRunID} },
+		} {
+			b.thread = uuid.NewString()
+			b.insert(b.newTurn("first"))
+			t := b.sentAt(time.Now())
+			t.Generation = 1
+			b.False(must.Have(b.store.Cancelled(b.ctx, t))(b.t), name)
+			b.NoError(b.store.Cancel(b.ctx, b.owner, ref(t), chat.UserCancelled), name)
+			b.True(must.Have(b.store.Cancelled(b.ctx, t))(b.t), name)
+			foreign := t
+			foreign.Owner = "somebody else"
+			b.False(must.Have(b.store.Cancelled(b.ctx, foreign))(b.t), name)
+			for range 2 { // idempotent
+				saved, cancelled, err := b.store.SaveTurn(b.ctx, t)
+				b.NoError(err, name)
+				b.True(cancelled, name)
+				b.Equal(t.ID, saved.ID, name)
+			}
+		}
+	}},
 	{"a cancel by stream run id matches turns sent around it; the newest cancel counts", func(b *fixture) {
 		const run = "used again and again"
 		cancelled := func(t chat.Turn) bool {
@@ -176,7 +202,7 @@ var turnTests = []test{
 			_, created, cancelled, err := b.store.InsertTurn(b.ctx, t)
 			b.NoError(err)
 			b.True(created)
-			later := must.Have(b.store.Cancelled(b.ctx, b.owner, t.ID))(b.t)
+			later := must.Have(b.store.Cancelled(b.ctx, t))(b.t)
 			b.Equal(cancelled, later)
 			return cancelled
 		}
@@ -268,6 +294,16 @@ var turnTests = []test{
 		got := must.Have(b.store.Turn(b.ctx, b.owner, first))(b.t)
 		b.Equal(chat.TurnCompleted, got.Status, "a settled turn stays")
 		b.Error(b.store.UnmarkTurn(b.ctx, b.owner, first, chat.TurnRunning))
+	}},
+	{"turns after an unmarked one follow its parent", func(b *fixture) {
+		first := b.exchange("one", "1", chat.RootCheckpoint)
+		lost := b.running("two", first)
+		later := b.running("three", lost.ID)
+		b.NoError(b.store.UnmarkTurn(b.ctx, b.owner, lost.ID, chat.TurnNew))
+		b.mark(later.ID, chat.TurnRunning, first)
+		b.settle(b.ending(later, "3"))
+		said := must.Have(b.store.History(b.ctx, b.owner, b.thread, "", "", 10))(b.t)
+		b.Len(said.Messages, 4, "the messages before it stay in the history")
 	}},
 	{"an interrupt as a parent stands for its turn", func(b *fixture) {
 		first := b.exchange("one", "1", chat.RootCheckpoint)

@@ -74,20 +74,32 @@ type Server struct {
 	calls []string
 	holds map[string]chan struct{}
 	stop  chan struct{}
+	http  *httptest.Server
 }
 
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
 	t.Helper()
+	s := Open()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Open starts a server. The caller must Close it.
+func Open() *Server {
 	s := &Server{files: map[string]File{}, stop: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /drive/v3/files/{id}", s.get)
 	mux.HandleFunc("GET /drive/v3/files/{id}/export", s.export)
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	t.Cleanup(func() { close(s.stop) }) // before Close, which waits for slow answers
-	s.URL = server.URL + "/drive/v3/"
+	s.http = httptest.NewServer(mux)
+	s.URL = s.http.URL + "/drive/v3/"
 	return s
+}
+
+// Close ends the server and the answers that it holds.
+func (s *Server) Close() {
+	close(s.stop) // first: closing waits for slow answers
+	s.http.Close()
 }
 
 // Put adds or replaces a file.

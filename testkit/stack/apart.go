@@ -104,7 +104,7 @@ func local(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
 // Environment returns the settings that API and worker share: what they connect to, the
 // model, and limits that are switched off.
 func Environment(databaseURL, temporal, nats, modelURL string) []string {
-	return append([]string{"HOST=127.0.0.1", "LOG_LEVEL=info", "COOKIE_SECRET=shared-by-the-processes", "DATABASE_URL=" + databaseURL,
+	return append([]string{"HOST=127.0.0.1", "LOG_LEVEL=info", "COOKIE_SECRET=shared-by-the-processes-of-a-test", "DATABASE_URL=" + databaseURL,
 		"TEMPORAL_ADDRESS=" + temporal, "NATS_URL=nats://" + nats, "NATS_TOKEN=" + natsToken}, append(modelEnv(modelURL), limitsOff...)...)
 }
 

@@ -73,15 +73,18 @@ func refused(err error, status int, code string) bool {
 	return errors.As(err, &r) && r.status == status && (code == "" || r.code == code)
 }
 
-// user is one anonymous caller; its cookie is valid at every API process.
+// user is one caller; its cookie or token is valid at every API process.
 type user struct {
 	fleet  *fleet
 	client *http.Client
 	doc    string // id of their document
 
 	mu          sync.Mutex
-	next        int // API process of the next request
-	unavailable int // responses with 503
+	next        int    // API process of the next request
+	unavailable int    // responses with 503
+	known       bool   // it has its cookie
+	token       string // of its account; "" before it has signed in
+	claims      int    // how often a claim began or ended: odd while one is made
 }
 
 func newUser(f *fleet) (*user, error) {
@@ -92,14 +95,31 @@ func newUser(f *fleet) (*user, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 50
 	transport.ResponseHeaderTimeout = silenceTimeout
-	return &user{fleet: f, client: &http.Client{Jar: jar, Transport: transport}}, nil
+	u := &user{fleet: f, client: &http.Client{Jar: jar, Transport: transport}}
+	f.users = append(f.users, u)
+	return u, nil
 }
 
 // once sends one request to one API process. It returns a nil response without an
 // error if the request should be retried.
 func (u *user) once(ctx context.Context, method, path string, body any, lastSeen string) (*http.Response, error) {
 	u.mu.Lock()
-	n := u.next
+	token, claims := u.token, u.claims
+	u.mu.Unlock()
+	resp, err := u.onceAs(ctx, token, method, path, body, lastSeen)
+	u.mu.Lock()
+	moved := u.claims != claims || claims%2 == 1
+	u.mu.Unlock()
+	if moved && (refused(err, http.StatusNotFound, "") || refused(err, http.StatusForbidden, "")) {
+		return nil, nil // the account has it, or gets it
+	}
+	return resp, err
+}
+
+// onceAs is once with the token of an account, or without one.
+func (u *user) onceAs(ctx context.Context, token, method, path string, body any, lastSeen string) (*http.Response, error) {
+	u.mu.Lock()
+	n, known := u.next, u.known
 	u.next++
 	u.mu.Unlock()
 	base := u.fleet.api(n)
@@ -118,9 +138,16 @@ func (u *user) once(ctx context.Context, method, path string, body any, lastSeen
 	if lastSeen != "" {
 		req.Header.Set("Last-Event-ID", lastSeen)
 	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
 	resp, err := u.client.Do(req)
 	if err != nil {
 		return nil, ctx.Err() // the process has died or is dying
+	}
+	if known && token == "" && len(resp.Cookies()) > 0 { // a response to somebody else: the cookie was revoked
+		_ = resp.Body.Close()
+		return nil, nil
 	}
 	if resp.StatusCode < 300 {
 		return resp, nil
@@ -195,7 +222,7 @@ func (u *user) upload(ctx context.Context) error {
 	if doc.Status != "ready" {
 		return fmt.Errorf("the document is %s: %s", doc.Status, doc.Error)
 	}
-	u.doc = doc.ID
+	u.doc, u.known = doc.ID, true
 	return nil
 }
 

@@ -24,14 +24,18 @@ type fault struct {
 	// kills workers; zero for other faults.
 	WorkerSince   time.Time
 	StalledWorker string // the worker that stopped answering, if one did
-	kind          faultKind
+	// HeldLock: the worker froze in the middle of a write to SQLite, so nobody could write.
+	HeldLock bool
+	kind     faultKind
 }
 
 type faultKind struct {
-	name   string
-	inject func(ctx context.Context, f *fleet, which int) (repair func(ctx context.Context) error, _ error)
-	hits   target
-	lasts  func(o Options) time.Duration // nil: random
+	name string
+	// freezes: the worker's process stops and resumes.
+	freezes bool
+	inject  func(ctx context.Context, f *fleet, which int) (repair func(ctx context.Context) error, _ error)
+	hits    target
+	lasts   func(o Options) time.Duration // nil: random
 }
 
 // target is what a fault hits, as far as the checks depend on it.
@@ -112,6 +116,17 @@ func settingClock(_ context.Context, f *fleet, n int) (func(context.Context) err
 	return func(context.Context) error { return p.shiftClock(0, 0) }, p.shiftClock(clockJump, 0)
 }
 
+// fillingDisk lets no process write to files: neither Temporal nor Palaver.
+func fillingDisk(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
+	limit := func(full bool) (err error) {
+		for _, p := range f.processes() {
+			err = errors.Join(err, p.fillDisk(full))
+		}
+		return err
+	}
+	return func(context.Context) error { return limit(false) }, limit(true)
+}
+
 func pickWorker(f *fleet, n int) *member { return f.workers[n%len(f.workers)] }
 func pickAPI(f *fleet, n int) *member    { return f.apis[n%len(f.apis)] }
 
@@ -129,9 +144,9 @@ var faultKinds = []faultKind{
 	{name: "kill everything", inject: killing(func(f *fleet, _ int) []*member {
 		return append(append(f.workers[:len(f.workers):len(f.workers)], f.apis...), f.infra)
 	}), hits: hitsWorkers},
-	{name: "freeze a worker", inject: freezing(pickWorker), hits: stallsWorker, lasts: freezeTime},
+	{name: "freeze a worker", inject: freezing(pickWorker), hits: stallsWorker, freezes: true, lasts: freezeTime},
 	{name: "freeze an API process", inject: freezing(pickAPI), lasts: freezeTime},
-	{name: "pause a worker's machine", inject: pausing, hits: stallsWorker, lasts: freezeTime},
+	{name: "pause a worker's machine", inject: pausing, hits: stallsWorker, freezes: true, lasts: freezeTime},
 	{name: "set a worker's wall clock", inject: settingClock, hits: hitsNothing, lasts: hiccupTime},
 	{name: "silence Temporal for a worker", inject: silencing(func(f *fleet) []*network { return []*network{f.temporal} }),
 		hits: stallsWorker, lasts: freezeTime},
@@ -147,6 +162,9 @@ var faultKinds = []faultKind{
 	{name: "silence Temporal for a moment", inject: linking(toTemporal, (*relay.Link).Silence), hits: hitsNothing, lasts: hiccupTime},
 	{name: "cut NATS off", inject: linking(toNATS, (*relay.Link).Cut)},
 	{name: "silence NATS", inject: linking(toNATS, (*relay.Link).Silence)},
+	{name: "fill the disk", inject: fillingDisk, hits: hitsDatabase},
+	{name: "lose imports in Temporal", inject: losingImports},
+	{name: "claim while an API process dies", inject: claiming},
 }
 
 var sqliteFaults = []faultKind{
@@ -154,6 +172,7 @@ var sqliteFaults = []faultKind{
 		release, err := litetest.Hold(ctx, f.sqlite)
 		return func(context.Context) error { return release() }, err
 	}, hits: hitsDatabase},
+	{name: "kill everything during a backup", inject: backingUp, hits: hitsWorkers, lasts: hiccupTime},
 }
 
 // addedLatency is the added round-trip time to a distant database.
@@ -225,15 +244,37 @@ func (s *storm) inject(ctx context.Context, n int, f *fault) error {
 	case stallsWorker:
 		f.StalledWorker = pickWorker(s.fleet, f.Which).name
 	}
+	held := func() bool { return false }
+	if f.kind.freezes && s.fleet.sqlite != "" {
+		held = isHeld(ctx, s.fleet.sqlite)
+	}
 	pause(ctx, f.Lasts)
 	if err := repair(ctx); err != nil {
 		return fmt.Errorf("repair fault %d, %s: %w", n, f.Name, err)
 	}
+	f.HeldLock = held()
 	f.Repaired = time.Now()
 	if f.kind.hits == hitsWorkers && f.WorkerSince.IsZero() {
 		f.WorkerSince = s.workerSince()
 	}
 	return ctx.Err()
+}
+
+// heldFor is longer than any write takes.
+const heldFor = 5 * time.Second
+
+// isHeld begins to wait for the write lock of a SQLite file. held waits for it, too, and
+// reports whether somebody had it for long.
+func isHeld(ctx context.Context, path string) (held func() bool) {
+	began, long := time.Now(), make(chan bool, 1)
+	go func() {
+		release, err := litetest.Hold(ctx, path)
+		if err == nil {
+			err = release()
+		}
+		long <- err != nil || time.Since(began) > heldFor
+	}()
+	return func() bool { return <-long }
 }
 
 // workerSince returns the time from which at least one worker has been running; zero when

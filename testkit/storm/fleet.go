@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/palaver-chat/palaver/testkit/drivetest"
 	"github.com/palaver-chat/palaver/testkit/freeport"
 )
 
@@ -22,6 +23,7 @@ import (
 type fleet struct {
 	model    *ledger
 	desk     *desk
+	drive    *drivetest.Server
 	infra    *member // Temporal and NATS
 	workers  []*member
 	apis     []*member
@@ -30,6 +32,14 @@ type fleet struct {
 	database *network // nil with SQLite
 	postgres *url.URL // of the database itself; nil with SQLite
 	sqlite   string   // the file; "" with Postgres
+	data     string   // the data folder
+	users    []*user
+	backups  []*backup
+	files    int // in the Drive
+
+	later  sync.WaitGroup // what faults have begun; see afterwards
+	mu     sync.Mutex
+	broken []Violation // found by what faults have begun
 }
 
 var (
@@ -46,7 +56,7 @@ var (
 
 // openFleet starts everything. Close it even after an error.
 func openFleet(ctx context.Context, o Options) (*fleet, error) {
-	f := &fleet{}
+	f := &fleet{drive: drivetest.Open(), data: filepath.Join(o.Dir, "data")}
 	var err error
 	if f.model, err = openLedger(); err != nil {
 		return f, err
@@ -54,25 +64,25 @@ func openFleet(ctx context.Context, o Options) (*fleet, error) {
 	if f.desk, err = openDesk(); err != nil {
 		return f, err
 	}
-	logs, data := filepath.Join(o.Dir, "logs"), filepath.Join(o.Dir, "data")
-	if err := errors.Join(os.MkdirAll(logs, 0o755), os.MkdirAll(data, 0o755)); err != nil {
+	logs := filepath.Join(o.Dir, "logs")
+	if err := errors.Join(os.MkdirAll(logs, 0o755), os.MkdirAll(f.data, 0o755)); err != nil {
 		return f, err
 	}
 	if f.infra, err = newMember("infra", o.Server, nil, []string{"LOG_LEVEL=warn"}, logs, infraSays); err != nil {
 		return f, err
 	}
-	f.infra.args = []string{"--only-infra", "--temporal-port=0", "--temporal-ui-port=0", "--data-dir=" + filepath.Join(o.Dir, "infra")}
+	f.infra.args = []string{"--only-infra", "--temporal-port=0", "--temporal-ui-port=0", "--data-dir=" + f.data}
 	f.infra.args = append(f.infra.args, o.ServerFlags...)
 	if err := f.startInfra(ctx, o.Workers); err != nil {
 		return f, err
 	}
-	if err := f.openDatabase(o, data); err != nil {
+	if err := f.openDatabase(o); err != nil {
 		return f, err
 	}
 	for i := range o.Workers {
 		name := "worker" + strconv.Itoa(i+1)
 		file := filepath.Join(o.Dir, name+".clock")
-		p, err := newMember(name, o.Palaver, []string{"worker", "--clock-file=" + file}, f.environment(o, data, name, i), logs, roleSays)
+		p, err := newMember(name, o.Palaver, []string{"worker", "--clock-file=" + file}, f.environment(o, name, i), logs, roleSays)
 		if err != nil {
 			return f, err
 		}
@@ -85,7 +95,7 @@ func openFleet(ctx context.Context, o Options) (*fleet, error) {
 		if i == 0 {
 			args = append(args, "--continue-after="+strconv.Itoa(continueAfter))
 		}
-		p, err := newMember(name, o.Palaver, args, f.environment(o, data, name, -1), logs, roleSays)
+		p, err := newMember(name, o.Palaver, args, f.environment(o, name, -1), logs, roleSays)
 		if err != nil {
 			return f, err
 		}
@@ -113,14 +123,15 @@ func clockOffset(span time.Duration, i, n int) time.Duration {
 const natsToken = "shared-by-the-processes"
 
 // environment is a process's environment; worker is its number, or -1.
-func (f *fleet) environment(o Options, data, name string, worker int) []string {
+func (f *fleet) environment(o Options, name string, worker int) []string {
 	env := []string{
-		"HOST=127.0.0.1", "PORT=0", "PALAVER_DATA_DIR=" + data, "LOG_LEVEL=info", "COOKIE_SECRET=shared-by-the-processes",
+		"HOST=127.0.0.1", "PORT=0", "PALAVER_DATA_DIR=" + f.data, "LOG_LEVEL=info", "COOKIE_SECRET=shared-by-the-processes-of-a-test",
 		"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + f.model.urlFor(name),
 		"TEMPORAL_ADDRESS=" + f.temporal.of(worker).Address(), "NATS_URL=nats://" + f.nats.of(worker).Address(), "NATS_TOKEN=" + natsToken,
 		"THREAD_IDLE_TIMEOUT=" + idleTimeout.String(),
 		"TITLES=off", // their calls belong to no activity, and may be repeated
 		"MCP_SERVERS=" + f.desk.servers(), "MCP_JWT_SECRET=shared-with-the-servers", "ALLOW_PRIVATE_ADDRESSES=127.0.0.0/8",
+		"GOOGLE_API_KEY=" + drivetest.Key, "GOOGLE_DRIVE_BASE_URL=" + f.drive.URL, "SUPABASE_JWT_SECRET=" + jwtSecret, "REPAIR_INTERVAL=10s",
 		"CHAT_RATE_LIMIT=off", "MAX_TURNS_PER_CALLER=100", "MAX_STREAMS_PER_CALLER=1000", "MAX_NEW_THREADS_PER_ADDRESS=off",
 		"USER_RATE_LIMIT=off", "CHANGE_RATE_LIMIT=off", "MAX_STREAMS_PER_ADDRESS=0", "QUOTA_PER_ADDRESS=off",
 	}
@@ -133,9 +144,9 @@ func (f *fleet) environment(o Options, data, name string, worker int) []string {
 }
 
 // openDatabase finds the SQLite file, or opens links to Postgres.
-func (f *fleet) openDatabase(o Options, data string) (err error) {
+func (f *fleet) openDatabase(o Options) (err error) {
 	if o.DatabaseURL == "" {
-		f.sqlite = filepath.Join(data, "palaver.db")
+		f.sqlite = filepath.Join(f.data, "palaver.db")
 		return nil
 	}
 	if f.postgres, err = url.Parse(o.DatabaseURL); err != nil {
@@ -207,6 +218,28 @@ func startAll(ctx context.Context, all []*member) error {
 	return errors.Join(failures...)
 }
 
+// afterwards runs do while the storm goes on. Its error is a violation.
+func (f *fleet) afterwards(ctx context.Context, timeout time.Duration, kind string, do func(context.Context) error) {
+	f.later.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		if err := do(ctx); err != nil {
+			f.violated(kind, err)
+		}
+	})
+}
+
+func (f *fleet) violated(kind string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.broken = append(f.broken, Violation{kind, err.Error()})
+}
+
+// processes are all that run Palaver, Temporal first.
+func (f *fleet) processes() []*member {
+	return append(append([]*member{f.infra}, f.workers...), f.apis...)
+}
+
 func killAll(all ...*member) {
 	var wg sync.WaitGroup
 	for _, p := range all {
@@ -229,6 +262,7 @@ func (f *fleet) close() {
 	if f.desk != nil {
 		f.desk.close()
 	}
+	f.drive.Close()
 }
 
 // idleTimeout is short, so that threads complete and start again during the storm.

@@ -34,12 +34,13 @@ type ledger struct {
 
 // call is one request to the model.
 type call struct {
-	Mark     string // of the turn
+	Mark     string // of the turn; "" for a summary
 	Kind     string // name of the schema asked for, or "stream"
 	Caller   string // the process that called, if it has its own URL
 	Body     [sha256.Size]byte
 	Arrived  time.Time
 	Ended    time.Time // zero while it runs
+	Said     time.Time // when its last piece came from the model: its caller may have all of it then, and Ended comes later
 	Finished bool      // the caller read the whole answer
 }
 
@@ -61,7 +62,7 @@ func openLedger() (*ledger, error) {
 		FlushInterval: -1,
 		ModifyResponse: func(r *http.Response) error {
 			// A caller that has read the whole stream may disconnect before it is closed.
-			r.Body = &answer{r.Body, r.Request.Context().Value(readToEndKey{}).(*atomic.Bool)}
+			r.Body = &answer{r.Body, r.Request.Context().Value(passedKey{}).(*passed)}
 			return nil
 		},
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
@@ -77,9 +78,9 @@ func openLedger() (*ledger, error) {
 			caller, r.URL.Path = strings.TrimPrefix(from, "/"), path
 		}
 		done := l.begin(caller, body)
-		var all atomic.Bool
-		defer func() { done(all.Load()) }()
-		relay.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), readToEndKey{}, &all)))
+		var p passed
+		defer func() { done(&p) }()
+		relay.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), passedKey{}, &p)))
 	})}
 	go func() { _ = l.http.Serve(listener) }()
 	return l, nil
@@ -93,19 +94,28 @@ func (l *ledger) urlFor(caller string) string {
 	return strings.TrimSuffix(l.url, "/v1") + "/" + caller + callerSeparator + "/v1"
 }
 
-// readToEndKey is the context's key for whether the answer was read to its end.
-type readToEndKey struct{}
+// passedKey is the context's key for what was passed on of the answer.
+type passedKey struct{}
 
-// answer records whether it was read to its end.
+// passed is what was passed on of an answer.
+type passed struct {
+	all  atomic.Bool  // it was read to its end
+	last atomic.Int64 // when its last piece came from the model, in nanoseconds
+}
+
+// answer records what is read of it.
 type answer struct {
 	io.ReadCloser
-	all *atomic.Bool
+	passed *passed
 }
 
 func (a *answer) Read(p []byte) (int, error) {
 	n, err := a.ReadCloser.Read(p)
+	if n > 0 {
+		a.passed.last.Store(time.Now().UnixNano())
+	}
 	if err == io.EOF {
-		a.all.Store(true)
+		a.passed.all.Store(true)
 	}
 	return n, err
 }
@@ -116,15 +126,19 @@ func (l *ledger) close() {
 }
 
 // begin records a call; done records its end.
-func (l *ledger) begin(caller string, body []byte) (done func(finished bool)) {
+func (l *ledger) begin(caller string, body []byte) (done func(*passed)) {
 	c := &call{Caller: caller, Mark: markOf(lastUser(body)), Kind: kindOf(body), Body: sha256.Sum256(body), Arrived: time.Now()}
+	if isSummary(lastUser(body)) {
+		c.Mark = ""
+	}
 	l.mu.Lock()
 	l.calls = append(l.calls, c)
 	l.mu.Unlock()
-	return func(finished bool) {
+	return func(p *passed) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		c.Ended, c.Finished = time.Now(), finished
+		c.Ended, c.Finished = time.Now(), p.all.Load()
+		c.Said = time.Unix(0, p.last.Load())
 	}
 }
 
@@ -183,6 +197,13 @@ func lastUser(body []byte) string {
 		}
 	}
 	return ""
+}
+
+// isSummary reports whether a call summarizes earlier messages, which have the marks of other
+// turns.
+func isSummary(lastUser string) bool {
+	var text string
+	return json.Unmarshal([]byte(lastUser), &text) == nil && strings.HasSuffix(text, "</conversation>")
 }
 
 var markPattern = regexp.MustCompile(`\bT\d{2}x\d{4}\b`)

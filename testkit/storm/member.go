@@ -161,6 +161,11 @@ func (m *member) shiftClock(wall, pause time.Duration) error {
 	return os.Rename(next, m.clock)
 }
 
+// fillDisk makes writes of the program to files fail, as on a full disk, or frees the disk.
+func (m *member) fillDisk(full bool) error {
+	return m.control("limit the disk of", func(p *process.Process) error { return limitFiles(p.Pid(), full) })
+}
+
 // runs reports whether the program is ready, and since when.
 func (m *member) runs() (since time.Time, ok bool) {
 	m.mu.Lock()

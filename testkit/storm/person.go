@@ -68,6 +68,7 @@ func (p *person) talk(ctx context.Context, enough <-chan struct{}) error {
 				return nil
 			default:
 			}
+			p.waitForClaim(ctx)
 			if err := ways[i].talk(p, ctx); err != nil {
 				return fmt.Errorf("thread %d, %s: %w", p.index, ways[i].name, err)
 			}
@@ -325,6 +326,7 @@ func (p *person) messages(ctx context.Context) (all []message, active string, _ 
 	for before := ""; ; {
 		var page struct {
 			Messages []message
+			More     bool
 			Active   *struct {
 				TurnID string `json:"turn_id"`
 			} `json:"active_turn"`
@@ -340,7 +342,7 @@ func (p *person) messages(ctx context.Context) (all []message, active string, _ 
 			active = page.Active.TurnID
 		}
 		all = append(page.Messages, all...)
-		if len(page.Messages) < 200 {
+		if !page.More || len(page.Messages) == 0 {
 			return all, active, nil
 		}
 		before = page.Messages[0].ID

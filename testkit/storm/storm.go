@@ -2,7 +2,8 @@
 // lets simulated users talk in all supported ways, injects faults, and checks the
 // promises: no accepted turn is lost or duplicated, no thread is stuck, every
 // transcript equals its workflow's history, no model call is repeated after its end
-// was recorded, and turns continue soon after their worker died.
+// was recorded, turns continue soon after their worker died, claims and imports end, and a
+// backup can be restored.
 package storm
 
 import (
@@ -144,6 +145,7 @@ func (s *storm) play(ctx context.Context) error {
 	calm := time.AfterFunc(s.options.Timeout, stopTalking)
 	defer calm.Stop()
 	wg.Wait()
+	s.later.Wait()
 	s.logf("no more faults; one last turn on each thread")
 	ending, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
@@ -196,5 +198,14 @@ func (s *storm) verify(ctx context.Context) error {
 	s.checkStalledThreads()
 	s.checkHiccups(book)
 	s.count(book)
-	return errors.Join(failures...)
+	if err := errors.Join(failures...); err != nil {
+		return err
+	}
+	if err := s.checkBackup(ctx); err != nil {
+		return err
+	}
+	for _, v := range s.broken {
+		s.report.violation(v.Kind, "%s", v.What)
+	}
+	return nil
 }

@@ -171,6 +171,9 @@ func (t *turn) accept(id string) error {
 
 // record records one event; an error if it is repeated or out of order.
 func (t *turn) record(e event) error {
+	if e.Type == "error" && e.Code == "not_found" && t.user.claimed() {
+		return nil // the account has the thread now
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at = append(t.at, time.Now())

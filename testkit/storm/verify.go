@@ -104,14 +104,14 @@ func (s *storm) databaseWasUnavailable(t *turn) bool {
 		until = t.at[len(t.at)-1]
 	}
 	return slices.ContainsFunc(s.faults, func(f *fault) bool {
-		return f.kind.hits == hitsDatabase && t.sent.Before(f.Repaired) && until.After(f.At)
+		return (f.kind.hits == hitsDatabase || f.HeldLock) && t.sent.Before(f.Repaired) && until.After(f.At)
 	})
 }
 
 // answeredBefore reports whether the model's answer to a turn was complete at a time.
 func answeredBefore(book []call, mark string, at time.Time) bool {
 	return slices.ContainsFunc(book, func(c call) bool {
-		return c.Mark == mark && c.Kind == streamKind && c.Finished && c.Ended.Before(at)
+		return c.Mark == mark && c.Kind == streamKind && c.Finished && c.Said.Before(at)
 	})
 }
 
@@ -333,9 +333,9 @@ func interleaved[T any](all, a, b []T, same func(T, T) bool) bool {
 
 // callers are the activities that make each kind of model call.
 var callers = map[string][]string{
-	"intent_classification": {"Resolve", "ResolveIntent"},
-	"document_resolution":   {"Resolve", "ResolveDocs", "ReadAnswer"},
-	streamKind:              {"Write", "Think", "Resolve"},
+	"intent_classification": {"InferIntent"},
+	"document_resolution":   {"InferDocs", "ReadAnswer"},
+	streamKind:              {"Write", "Think"},
 }
 
 // clockSlack is how much the recorded times of calls and activities may differ.
@@ -352,6 +352,9 @@ func (s *storm) checkCalls(p *person, j *journal, book []call) {
 			}
 		}
 		for i, c := range mine {
+			if s.resumed(c) {
+				continue
+			}
 			doing := func(w *work) bool {
 				return slices.Contains(callers[c.Kind], w.Type) && !w.Scheduled.After(c.Arrived.Add(clockSlack)) &&
 					(w.Closed.IsZero() || !c.Arrived.After(w.Closed.Add(clockSlack)))
@@ -374,6 +377,18 @@ func (s *storm) checkCalls(p *person, j *journal, book []call) {
 	}
 }
 
+// resumption is how long after its worker resumed a call may still arrive that the worker was
+// about to make when it froze.
+const resumption = time.Second
+
+// resumed reports whether a worker began the call before it froze, sent it when it resumed,
+// and then dropped it: between its look at the lease and the request nothing can hold it back.
+func (s *storm) resumed(c call) bool {
+	return c.Caller != "" && !c.Finished && slices.ContainsFunc(s.faults, func(f *fault) bool {
+		return f.kind.freezes && f.StalledWorker == c.Caller && !c.Arrived.Before(f.Repaired.Add(-clockSlack)) && c.Arrived.Before(f.Repaired.Add(resumption))
+	})
+}
+
 // checkGaps measures how long turns stalled after the worker of their model call died
 // or stopped answering, while another worker ran.
 func (s *storm) checkGaps(book []call) {
@@ -384,7 +399,7 @@ func (s *storm) checkGaps(book []call) {
 		}
 	}
 	for i, f := range s.faults {
-		if f.WorkerSince.IsZero() && f.StalledWorker == "" {
+		if f.WorkerSince.IsZero() && f.StalledWorker == "" || f.HeldLock {
 			continue
 		}
 		from := f.At
@@ -427,7 +442,7 @@ func (s *storm) checkGaps(book []call) {
 // only a model call.
 func (s *storm) checkStalledThreads() {
 	for i, f := range s.faults {
-		if f.StalledWorker == "" {
+		if f.StalledWorker == "" || f.HeldLock {
 			continue
 		}
 		for _, p := range s.people {

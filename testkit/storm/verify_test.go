@@ -1,8 +1,12 @@
 package storm
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // A storm without violations is only meaningful if its checks can find some.
@@ -36,7 +41,7 @@ func answered() (*turn, []message, *journal, []call) {
 	said := []message{{TurnID: "turn-1", Role: "user", Content: "Question T01x0001"}, {TurnID: "turn-1", Role: "assistant", Content: "About T01x0001."}}
 	j := &journal{submitted: []string{"turn-1"}, settled: []ending{{5, "response"}},
 		work: map[string][]*work{"turn-1": {{Type: "Write", Scheduled: at(1), Closed: at(3), Completed: true, Chars: 15}}}}
-	book := []call{{Mark: "T01x0001", Kind: streamKind, Arrived: at(1.1), Ended: at(2.9), Finished: true}}
+	book := []call{{Mark: "T01x0001", Kind: streamKind, Arrived: at(1.1), Said: at(2.8), Ended: at(2.9), Finished: true}}
 	return t, said, j, book
 }
 
@@ -89,6 +94,31 @@ func TestEveryViolationIsFound(t *testing.T) {
 			turn, said, j, book := answered()
 			c.breaks(turn, &said, j, &book)
 			require.Contains(t, kinds(checkAll(turn, said, j, book)), c.want)
+		})
+	}
+}
+
+// Nothing can hold a call back that its worker was about to send when it froze.
+func TestCallThatAWorkerSendsAndDropsWhenItResumesIsNoViolation(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind  faultKind
+		call  call
+		found bool
+	}{
+		"dropped":                   {faultKind{freezes: true}, call{Caller: "worker1", Arrived: at(30.1)}, false},
+		"read to its end":           {faultKind{freezes: true}, call{Caller: "worker1", Arrived: at(30.1), Finished: true}, true},
+		"made later":                {faultKind{freezes: true}, call{Caller: "worker1", Arrived: at(31.1)}, true},
+		"made before":               {faultKind{freezes: true}, call{Caller: "worker1", Arrived: at(29)}, true},
+		"by another worker":         {faultKind{freezes: true}, call{Caller: "worker2", Arrived: at(30.1)}, true},
+		"its worker was not frozen": {faultKind{}, call{Caller: "worker1", Arrived: at(30.1)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one, _, j, book := answered()
+			c.call.Mark, c.call.Kind = one.Mark, streamKind
+			s := newStorm()
+			s.faults = []*fault{{kind: c.kind, StalledWorker: "worker1", At: at(10), Repaired: at(30)}}
+			s.checkCalls(&person{storm: s, turns: []*turn{one}}, j, append(book, c.call))
+			require.Equal(t, c.found, !s.report.OK(), "%v", s.report.Violations)
 		})
 	}
 }
@@ -240,6 +270,20 @@ func TestThreadStalledAfterAWorkerStoppedAnsweringIsFound(t *testing.T) {
 	}
 }
 
+// A worker that freezes in the middle of a write to SQLite holds its lock.
+func TestThreadStalledByAFrozenWriteToSQLiteIsNoViolation(t *testing.T) {
+	for held, found := range map[bool]bool{true: false, false: true} {
+		s := newStorm()
+		s.faults = []*fault{{Name: "freeze a worker", At: at(10), Repaired: at(30), StalledWorker: "worker1", HeldLock: held}}
+		one := &turn{Mark: "T01x0001", sent: at(8), at: []time.Time{at(9), at(29)}, end: event{Type: "response"}}
+		s.people = []*person{{turns: []*turn{one}}}
+		s.checkStalledThreads()
+		s.checkGaps([]call{{Mark: one.Mark, Caller: "worker1", Arrived: at(9)}})
+		require.Equal(t, found, !s.report.OK(), "%v", s.report.Violations)
+		require.Equal(t, held, s.databaseWasUnavailable(one))
+	}
+}
+
 func TestModelCallCutByAShortOutageIsFound(t *testing.T) {
 	hiccup := &fault{Name: "cut Temporal off for a moment", At: at(10), Repaired: at(12), kind: faultKind{hits: hitsNothing}}
 	for name, c := range map[string]struct {
@@ -273,7 +317,7 @@ func TestModelCallCutByAShortOutageIsFound(t *testing.T) {
 }
 
 func TestPlanDependsOnTheSeedAndHasEveryKindBeforeAnyIsRepeated(t *testing.T) {
-	o := Options{Rounds: 20, Seed: 7, Calm: time.Second, Fault: time.Second, LongFault: time.Minute}
+	o := Options{Rounds: 40, Seed: 7, Calm: time.Second, Fault: time.Second, LongFault: time.Minute}
 	require.Equal(t, names(plan(o)), names(plan(o)))
 	other := o
 	other.Seed = 8
@@ -288,6 +332,14 @@ func names(faults []*fault) (all []string) {
 		all = append(all, f.Name)
 	}
 	return all
+}
+
+func TestSummaryOfEarlierMessagesIsNoCallOfTheirTurns(t *testing.T) {
+	for last, want := range map[string]string{"T01x0001": "T01x0001", "<conversation>\nT01x0001\n</conversation>": ""} {
+		l := &ledger{}
+		l.begin("", must.Have(json.Marshal(map[string]any{"stream": true, "messages": []any{map[string]any{"role": "user", "content": last}}}))(t))
+		require.Equal(t, want, l.book()[0].Mark)
+	}
 }
 
 func TestModelCallIsFinishedWhenItsCallerReadItToTheEnd(t *testing.T) {
@@ -313,4 +365,63 @@ func TestModelCallIsFinishedWhenItsCallerReadItToTheEnd(t *testing.T) {
 	require.True(t, book[0].Finished)
 	require.False(t, book[1].Finished)
 	require.Equal(t, "worker2", book[0].Caller)
+}
+
+// answering is a user whose API process answers each request with what reply returns for its
+// path.
+func answering(t *testing.T, reply func(path string) string) *user {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, reply(r.URL.Path)) }))
+	t.Cleanup(server.Close)
+	u, err := newUser(&fleet{apis: []*member{{since: noon, captured: map[string]string{"address": server.URL}}}})
+	require.NoError(t, err)
+	return u
+}
+
+func TestImportMustEndWithOneDocument(t *testing.T) {
+	for name, c := range map[string]struct{ imports, documents, says string }{
+		"ready":       {`{"id":"i","state":"ready"}`, `{"title":"Page"},{"title":"Circular"}`, ""},
+		"failed":      {`{"id":"i","state":"failed"}`, ``, "failed"},
+		"never ends":  {`{"id":"other","state":"ready"},{"id":"i","state":"downloading"}`, ``, "has not ended"},
+		"no document": {`{"id":"i","state":"ready"}`, `{"title":"Circular"}`, "made 0 documents"},
+		"twice":       {`{"id":"i","state":"ready"}`, `{"title":"Page"},{"title":"Page"}`, "made 2 documents"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			u := answering(t, func(path string) string {
+				if path == "/api/documents" {
+					return `{"items":[` + c.documents + `]}`
+				}
+				if strings.Contains(c.imports, "downloading") {
+					cancel()
+				}
+				return `{"imports":[` + c.imports + `]}`
+			})
+			err := u.waitForImport(ctx, "i", "Page")
+			if c.says == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, c.says)
+			}
+		})
+	}
+}
+
+func TestClaimIsRepeatedUntilNothingIsLeft(t *testing.T) {
+	requests := 0
+	u := answering(t, func(string) string {
+		requests++
+		return fmt.Sprintf(`{"left":%d}`, 2-requests)
+	})
+	u.switchOwner("")
+	require.NoError(t, u.claim(t.Context(), "token"))
+	require.Equal(t, 2, requests)
+	require.Equal(t, "token", u.token)
+	u.waitForClaim(t.Context())
+
+	ctx, cancel := context.WithCancel(t.Context())
+	u = answering(t, func(string) string {
+		cancel()
+		return `{"left":1}`
+	})
+	require.ErrorContains(t, u.claim(ctx, "token"), "claim")
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -40,6 +41,25 @@ type Server struct {
 	Allow     []string          // names of the tools that are offered; nil: all
 	Approve   tools.Approval
 	Timeout   time.Duration // of one call
+	OAuth     OAuthSettings // http and rpc
+}
+
+// OAuthSettings are the operator's settings for a server at which people connect their accounts.
+type OAuthSettings struct {
+	Wanted                 bool // the server wants OAuth; else the server is asked
+	ClientID, ClientSecret string
+	Scope                  string
+}
+
+// mayWantOAuth reports whether people may have accounts at a server: it is reached by HTTP, without
+// credentials of the operator.
+func (s *Server) mayWantOAuth() bool {
+	for name := range s.Headers {
+		if http.CanonicalHeaderKey(name) == "Authorization" {
+			return false
+		}
+	}
+	return s.Transport != Stdio
 }
 
 // Limits of a server's entry.
@@ -66,6 +86,11 @@ type entry struct {
 	Allow     []string          `json:"allow"`
 	Approve   *tools.Approval   `json:"approve"`
 	Timeout   *string           `json:"timeout"`
+	OAuth     *struct {
+		ClientID     string `json:"client_id"`
+		ClientSecret string `json:"client_secret"`
+		Scope        string `json:"scope"`
+	} `json:"oauth"`
 }
 
 // words is a command: a list, or one text with words separated by blanks.
@@ -152,6 +177,15 @@ func parseEntry(raw []byte) (Server, error) {
 	}
 	if s.Allow != nil && len(s.Allow) == 0 {
 		return s, errors.New("allow must name a tool, or be left out to offer all")
+	}
+	if e.OAuth != nil {
+		s.OAuth = OAuthSettings{Wanted: true, ClientID: e.OAuth.ClientID, ClientSecret: e.OAuth.ClientSecret, Scope: e.OAuth.Scope}
+		switch {
+		case !s.mayWantOAuth():
+			return s, errors.New("oauth is for http and rpc, without the header Authorization")
+		case s.OAuth.ClientID == "" && s.OAuth.ClientSecret != "":
+			return s, errors.New("oauth.client_secret needs oauth.client_id")
+		}
 	}
 	switch s.Transport {
 	case Stdio:

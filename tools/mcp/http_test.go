@@ -208,18 +208,12 @@ func TestToolListIsReadWithAllPages(t *testing.T) {
 	require.Len(t, r.names(), 7)
 }
 
-func TestInvalidToolsAreLeftOut(t *testing.T) {
+func TestDescriptionOfAToolIsLimited(t *testing.T) {
 	t.Parallel()
 	s := newServer()
-	s.AddTool(object("good"), nothing)
-	s.AddTool(&sdk.Tool{Name: "huge", InputSchema: json.RawMessage(`{"type":"object","description":"` + strings.Repeat("x", maxSchema) + `"}`)}, nothing)
-	s.AddTool(&sdk.Tool{Name: "foreign", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"file:///etc/passwd"}}}`)}, nothing)
-	s.AddTool(&sdk.Tool{Name: "broken", InputSchema: json.RawMessage(`{"type":"object","required":7}`)}, nothing)
 	s.AddTool(&sdk.Tool{Name: "wordy", Description: strings.Repeat("ü", maxDescription), InputSchema: json.RawMessage(`{"type":"object"}`)}, nothing)
 	r := setup(t, nil, Server{Name: "s", Transport: HTTP, URL: serve(t, s, nil, nil).URL})
 	r.up("s")
-	require.Equal(t, []string{"s__good", "s__wordy"}, r.names())
-	require.JSONEq(t, `{"type":"object","properties":{}}`, string(r.tool("s__good").Schema))
 	require.LessOrEqual(t, len(r.tool("s__wordy").Description), maxDescription+len(cutNote))
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -35,6 +36,14 @@ func TestMain(m *testing.M) {
 // child runs an MCP server on the standard streams. With mode "dies" it exits when its tool
 // is called; with mode "ignores-shutdown" it does not end when its input is closed.
 func child(mode string) {
+	if name, is := strings.CutPrefix(mode, "quirk:"); is {
+		quirkyChild(name)
+		return
+	}
+	if mode == "conformance" {
+		runConformanceClient()
+		return
+	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "child"}, nil)
 	s.AddTool(object("work"), func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		if mode == "dies" {
@@ -74,7 +83,7 @@ type rig struct {
 	states chan state
 }
 
-var testPace = pace{refresh: time.Hour, min: 20 * time.Millisecond, max: 200 * time.Millisecond}
+var testPace = pace{refresh: time.Hour, min: 20 * time.Millisecond, max: 200 * time.Millisecond, first: testTimeout}
 
 func setup(t *testing.T, change func(*Options), servers ...Server) *rig {
 	t.Helper()
@@ -88,12 +97,12 @@ func setup(t *testing.T, change func(*Options), servers ...Server) *rig {
 			servers[i].Timeout = testTimeout
 		}
 	}
-	o := Options{Servers: servers, Guard: guard.New(allowed), Version: "test", Log: slog.New(slog.DiscardHandler)}
+	o := Options{pace: testPace, Servers: servers, Guard: guard.New(allowed), Version: "test", Log: slog.New(slog.DiscardHandler)}
 	if change != nil {
 		change(&o)
 	}
 	r := &rig{t: t, states: make(chan state, 10_000)}
-	r.Servers = open(o, testPace, func(server string, err error) { r.states <- state{server, err} })
+	r.Servers = open(o, func(server string, err error) { r.states <- state{server, err} })
 	t.Cleanup(r.Close)
 	return r
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"log/slog"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -32,8 +34,7 @@ type reader struct {
 }
 
 // read joins texts and describes other content. It stores pictures, so that the page shows them,
-// unless the tool has failed. Structured content is used only without other content, because
-// servers also send it as text.
+// unless the tool has failed. Structured content follows, unless a text says the same.
 func (p *reader) read(ctx context.Context, r *sdk.CallToolResult) tools.Result {
 	if r.NeedsInput() {
 		return failure("The tool wants to ask back, which is not possible here. Give it everything it needs in its arguments.")
@@ -51,16 +52,35 @@ func (p *reader) read(ctx context.Context, r *sdk.CallToolResult) tools.Result {
 			break
 		}
 	}
-	if len(parts) == 0 && r.StructuredContent != nil {
-		if raw, err := json.Marshal(r.StructuredContent); err == nil {
-			parts = append(parts, string(raw))
-		}
+	if raw, err := json.Marshal(r.StructuredContent); err == nil && r.StructuredContent != nil && !said(r.StructuredContent, r.Content) {
+		parts = append(parts, string(raw))
 	}
 	out := tools.Result{Content: clean(strings.Join(parts, "\n"), maxResult), IsError: r.IsError, Attachments: p.stored}
 	if out.Content == "" {
 		out.Content = "(no content)"
 	}
 	return out
+}
+
+// said reports whether a text is the structured content, or its only value. Servers send both, so that
+// older clients can read it.
+func said(structured any, content []sdk.Content) bool {
+	var only any
+	if o, is := structured.(map[string]any); is && len(o) == 1 {
+		for _, only = range o {
+		}
+	}
+	return slices.ContainsFunc(content, func(c sdk.Content) bool {
+		text, is := c.(*sdk.TextContent)
+		if !is {
+			return false
+		}
+		var value any
+		if json.Unmarshal([]byte(text.Text), &value) != nil {
+			value = text.Text
+		}
+		return reflect.DeepEqual(value, structured) || only != nil && (reflect.DeepEqual(value, only) || text.Text == only)
+	})
 }
 
 func (p *reader) describe(ctx context.Context, c sdk.Content) string {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -21,7 +20,7 @@ import (
 // cancels a request.
 type rpc struct {
 	url         string
-	client      *http.Client
+	base        http.RoundTripper
 	credentials credentials
 }
 
@@ -38,9 +37,9 @@ type rpcResponse struct {
 	Error  *jsonrpc.Error  `json:"error"`
 }
 
-func (r *rpc) list(ctx context.Context) ([]*sdk.Tool, error) {
+func (r *rpc) list(ctx context.Context, owner string) ([]*sdk.Tool, error) {
 	return pages(func(cursor string) (*sdk.ListToolsResult, error) {
-		raw, err := r.send(ctx, "", uuid.NewString(), "tools/list", &sdk.ListToolsParams{Cursor: cursor})
+		raw, err := r.send(ctx, owner, uuid.NewString(), "tools/list", &sdk.ListToolsParams{Cursor: cursor})
 		if err != nil {
 			return nil, err
 		}
@@ -52,26 +51,20 @@ func (r *rpc) list(ctx context.Context) ([]*sdk.Tool, error) {
 	})
 }
 
-// call runs a tool. A result that does not follow MCP is shown as it is.
-func (r *rpc) call(ctx context.Context, c tools.Call, tool string) (*sdk.CallToolResult, error) {
+// call runs a tool.
+func (r *rpc) call(ctx context.Context, c tools.Call, tool string, _ func()) (*sdk.CallToolResult, error) {
 	raw, err := r.send(ctx, c.Owner, c.ID, "tools/call", &sdk.CallToolParams{Meta: sdk.Meta{callKey: c.ID}, Name: tool, Arguments: arguments(c)})
 	if err != nil {
 		return nil, err
 	}
-	var (
-		result sdk.CallToolResult
-		shape  struct {
-			Content    []json.RawMessage `json:"content"`
-			Structured json.RawMessage   `json:"structuredContent"`
-		}
-	)
-	if json.Unmarshal(raw, &shape) != nil || shape.Content == nil && shape.Structured == nil || json.Unmarshal(raw, &result) != nil {
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(raw)}}}, nil
+	var result sdk.CallToolResult
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return nil, fmt.Errorf("the result cannot be read: %w", err)
 	}
 	return &result, nil
 }
 
-func (r *rpc) close() { r.client.CloseIdleConnections() }
+func (r *rpc) close() {}
 
 // send posts a request and reads its result. A JSON-RPC error is returned as *jsonrpc.Error,
 // whatever its HTTP status.
@@ -86,16 +79,13 @@ func (r *rpc) send(ctx context.Context, owner, id, method string, params any) (j
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
-	if err := r.credentials.add(req.Header, owner); err != nil {
-		return nil, &notConnected{err}
-	}
-	res, err := r.client.Do(req)
+	res, err := newClient(sender{r.base, r.credentials, owner}).Do(req)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Body.Close()
 	if refused(res.StatusCode) {
-		return nil, &statusError{res.StatusCode}
+		return nil, refusal(res)
 	}
 	raw, err := io.ReadAll(&limitedBody{res.Body, maxBody})
 	if err != nil {
@@ -105,14 +95,14 @@ func (r *rpc) send(ctx context.Context, owner, id, method string, params any) (j
 }
 
 func (r *rpc) result(res *http.Response, raw []byte, id string) (json.RawMessage, error) {
-	kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	var answer rpcResponse
-	isJSON := err == nil && kind == "application/json" && json.Unmarshal(raw, &answer) == nil
+	fixed := repair(raw)
+	isJSON := fixed != nil && json.Unmarshal(fixed, &answer) == nil
 	switch {
 	case isJSON && answer.Error != nil:
 		return nil, answer.Error
 	case res.StatusCode/100 == 4 || res.StatusCode/100 == 3:
-		return nil, &statusError{res.StatusCode}
+		return nil, refusal(res)
 	case res.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("status %d", res.StatusCode)
 	case !isJSON || answer.Result == nil:

@@ -97,7 +97,7 @@ func TestJSONRPCAnswersOfAnyShapeAreRead(t *testing.T) {
 		"structured only": {member: `"result":{"structuredContent":{"n":1}}`, want: tools.Result{Content: `{"n":1}`}},
 		"a tool's error":  {member: `"result":{"content":[{"type":"text","text":"no"}],"isError":true}`, want: tools.Result{Content: "no", IsError: true}},
 		"its own shape":   {member: `"result":{"rows":[1,2]}`, want: tools.Result{Content: `{"rows":[1,2]}`}},
-		"a plain value":   {member: `"result":"yes"`, want: tools.Result{Content: `"yes"`}},
+		"a plain value":   {member: `"result":"yes"`, want: tools.Result{Content: "yes"}},
 		"nothing":         {member: `"result":{"content":[]}`, want: tools.Result{Content: "(no content)"}},
 		"an error": {member: `"error":{"code":-32000,"message":"the quota is used up"}`,
 			want: failure("The tool's server answered with error -32000: the quota is used up")},

@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,13 +31,16 @@ const (
 // identify the owner, because servers bind a session to its first user. The shared session, which lists
 // the tools, has no owner.
 type sessions struct {
-	dial     func(ctx context.Context, owner string) (sdk.Transport, *wire)
-	personal bool
-	changed  func() // called when the server's tools may have changed or it disconnected
+	dial     func(ctx context.Context, owner string, w way) (sdk.Transport, *wire)
+	ways     []way
+	personal func() bool // each owner has a session of their own
+	changed  func()      // called when the server's tools may have changed or it disconnected
 	ctx      context.Context
 	stop     context.CancelFunc
 	version  string
 
+	progress   sync.Map     // of running calls, by id: a func() that keeps the call alive
+	way        atomic.Int32 // index of the way that connected last
 	connecting singleflight.Group
 	mu         sync.Mutex
 	open       map[string]*session // by owner
@@ -43,25 +50,45 @@ type sessions struct {
 
 var errClosed = errors.New("closed")
 
+// olderProtocol is the newest version of the protocol that begins with "initialize". Servers of older
+// versions may end, or never answer, when another request comes first.
+const olderProtocol = "2025-11-25"
+
+// way is one way to open a session.
+type way struct {
+	version string        // of the protocol; empty: the SDK's newest
+	sse     bool          // HTTP with one event stream for all answers, as before 2025-03-26
+	limit   time.Duration // of an attempt
+}
+
+// A child process may take long to start, and must not be ended for a question that it does not know.
+var stdioWays = []way{{version: olderProtocol, limit: connectTimeout}, {limit: connectTimeout}}
+
+// httpWays gives the first question less time, so that the others come within the time for listing.
+func httpWays(first time.Duration) []way {
+	return []way{{limit: first}, {version: olderProtocol, limit: connectTimeout}, {version: olderProtocol, sse: true, limit: connectTimeout}}
+}
+
 // session is one session. All fields except the first two are guarded by sessions.mu.
 type session struct {
 	*sdk.ClientSession
 	wire    *wire // nil for a child process
 	owner   string
+	cancel  func() // ends its transport
 	users   int
 	dropped bool        // it gets no new users; the last user closes it
 	idle    *time.Timer // closes it
 }
 
-func newSessions(version string, personal bool, changed func(), dial func(context.Context, string) (sdk.Transport, *wire)) *sessions {
+func newSessions(version string, personal func() bool, changed func(), ways []way, dial func(context.Context, string, way) (sdk.Transport, *wire)) *sessions {
 	ctx, stop := context.WithCancel(context.Background())
-	return &sessions{dial: dial, personal: personal, changed: changed, ctx: ctx, stop: stop, version: version, open: map[string]*session{}}
+	return &sessions{dial: dial, ways: ways, personal: personal, changed: changed, ctx: ctx, stop: stop, version: version, open: map[string]*session{}}
 }
 
 // acquire returns the session for an owner and connects if needed. Call release when done. An error
 // means that no request was sent.
 func (l *sessions) acquire(ctx context.Context, owner string) (*session, error) {
-	if !l.personal {
+	if !l.personal() {
 		owner = ""
 	}
 	for {
@@ -95,24 +122,78 @@ func (l *sessions) take(owner string) *session {
 	return s
 }
 
-// connect opens a session. Several callers may wait for it, so no caller's context ends it.
+// connect opens a session, in the way that worked last or in another one. Several callers may wait
+// for it, so no caller's context ends it.
 func (l *sessions) connect(owner string) error {
-	ctx, cancel := context.WithTimeout(l.ctx, connectTimeout)
-	defer cancel()
+	var first error
+	last := int(l.way.Load())
+	for i := range l.ways {
+		n := (last + i) % len(l.ways)
+		w := l.ways[n]
+		status, err := l.try(owner, w)
+		if err == nil {
+			l.way.Store(int32(n))
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+		if l.ctx.Err() != nil || final(err) {
+			return err
+		}
+		if n+1 < len(l.ways) && l.ways[n+1].sse && status != http.StatusNotFound && status != http.StatusMethodNotAllowed && status != http.StatusBadRequest {
+			break // the server knows the newer transport
+		}
+	}
+	return first
+}
+
+// final reports whether no other way can succeed after err.
+func final(err error) bool {
+	return isNotSent(err) || errors.As(err, new(*statusError)) || errors.As(err, new(*exec.Error)) || errors.Is(err, errTooLarge)
+}
+
+// try opens a session in one way. status is that of the last request by HTTP.
+func (l *sessions) try(owner string, by way) (status int, err error) {
+	ctx, cancel := context.WithCancel(l.ctx)
+	timer := time.AfterFunc(by.limit, cancel)
 	options := &sdk.ClientOptions{
 		// Servers get no client features: no files, no model, no questions to people.
 		Capabilities:   &sdk.ClientCapabilities{},
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			token, _ := r.Params.ProgressToken.(string)
+			if alive, ok := l.progress.Load(token); ok {
+				alive.(func())()
+			}
+		},
 	}
 	if owner == "" {
 		options.ToolListChangedHandler = func(context.Context, *sdk.ToolListChangedRequest) { l.changed() }
 	}
-	transport, w := l.dial(l.ctx, owner)
-	opened, err := sdk.NewClient(&sdk.Implementation{Name: "palaver", Version: l.version}, options).Connect(ctx, transport, nil)
-	if err != nil {
-		return err
+	transport, w := l.dial(ctx, owner, by)
+	opened, err := sdk.NewClient(&sdk.Implementation{Name: "palaver", Version: l.version}, options).Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: by.version})
+	if w != nil {
+		status = int(w.status.Load())
 	}
-	s := &session{ClientSession: opened, wire: w, owner: owner}
+	inTime := timer.Stop()
+	if err == nil && !inTime {
+		_ = opened.Close()
+		err = context.DeadlineExceeded
+	}
+	if err != nil {
+		cancel()
+		if !inTime && l.ctx.Err() == nil {
+			err = fmt.Errorf("no answer within %s: %w", by.limit, err)
+		}
+		return status, err
+	}
+	return status, l.add(opened, w, owner, cancel)
+}
+
+// add takes a session into use.
+func (l *sessions) add(opened *sdk.ClientSession, w *wire, owner string, cancel func()) error {
+	s := &session{ClientSession: opened, wire: w, owner: owner, cancel: cancel}
 	l.mu.Lock()
 	closed := l.closed
 	if !closed {
@@ -121,10 +202,12 @@ func (l *sessions) connect(owner string) error {
 	l.mu.Unlock()
 	if closed {
 		_ = s.Close()
+		cancel()
 		return errClosed
 	}
 	go func() {
 		_ = opened.Wait() // the reason shows when the session is opened again
+		cancel()
 		l.drop(s)
 		if owner == "" && l.ctx.Err() == nil {
 			l.changed()
@@ -163,9 +246,9 @@ func (l *sessions) drop(s *session) {
 	}
 }
 
-// list lists all tools on the shared session, which is dropped after an error.
-func (l *sessions) list(ctx context.Context) (all []*sdk.Tool, err error) {
-	s, err := l.acquire(ctx, "")
+// list lists all tools on the session of an owner, or on the shared one. It is dropped after an error.
+func (l *sessions) list(ctx context.Context, owner string) (all []*sdk.Tool, err error) {
+	s, err := l.acquire(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -190,22 +273,27 @@ func pages(next func(cursor string) (*sdk.ListToolsResult, error)) ([]*sdk.Tool,
 			return nil, err
 		}
 		all = append(all, page.Tools...)
-		if cursor = page.NextCursor; cursor == "" || len(all) >= maxListed {
+		if page.NextCursor == "" || page.NextCursor == cursor || len(all) >= maxListed {
 			break
 		}
+		cursor = page.NextCursor
 	}
 	return all, nil
 }
 
 // call runs a tool. If the server does not know the session any more, it has not run the tool, and the
 // call is retried once on a new session.
-func (l *sessions) call(ctx context.Context, c tools.Call, tool string) (*sdk.CallToolResult, error) {
+func (l *sessions) call(ctx context.Context, c tools.Call, tool string, alive func()) (*sdk.CallToolResult, error) {
+	l.progress.Store(c.ID, alive)
+	defer l.progress.Delete(c.ID)
 	for again := false; ; again = true {
 		s, err := l.acquire(ctx, c.Owner)
 		if err != nil {
 			return nil, err
 		}
-		result, err := s.CallTool(ctx, &sdk.CallToolParams{Meta: sdk.Meta{callKey: c.ID}, Name: tool, Arguments: arguments(c)})
+		params := &sdk.CallToolParams{Meta: sdk.Meta{callKey: c.ID}, Name: tool, Arguments: arguments(c)}
+		params.SetProgressToken(c.ID)
+		result, err := s.CallTool(ctx, params)
 		sessionLost := err != nil && (errors.Is(err, sdk.ErrSessionMissing) || s.wire != nil && s.wire.sessionLost.Load())
 		if sessionLost {
 			l.drop(s)

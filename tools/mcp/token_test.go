@@ -58,7 +58,7 @@ func TestChangedDefinitionHasAnotherPin(t *testing.T) {
 		if change != nil {
 			change(tool)
 		}
-		offered := s.offer([]*sdk.Tool{tool})
+		offered, _ := s.offer([]*sdk.Tool{tool})
 		require.Len(t, offered, 1)
 		return offered[0].Pin
 	}

@@ -1,6 +1,6 @@
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { QueryClientProvider } from "@tanstack/react-query";
-import { StrictMode } from "react";
+import { StrictMode, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
 import { queries } from "./api/query";
 import { readSettings } from "./api/useConfig";
@@ -15,22 +15,31 @@ import { loadLanguage } from "./words";
 /** A shared copy is read without signing in. */
 const isShared = placeOf(location.pathname)?.page === "s";
 
-const page = (
+const around = (page: ReactNode) => (
   <StrictMode>
     <CSPProvider disableStyleElements>
-      <QueryClientProvider client={queries}>
-        {isShared ? <App /> : <Gate />}
-      </QueryClientProvider>
+      <QueryClientProvider client={queries}>{page}</QueryClientProvider>
     </CSPProvider>
   </StrictMode>
 );
 
+/** The chat in a frame of another page. */
+async function prepareFrame(): Promise<ReactNode> {
+  const [{ start }, { lookOf }, { Framed }] = await Promise.all([import("./embed/start"), import("./embed/look"), import("./embed/Framed")]);
+  return <Framed {...await start(lookOf(location.search))} />;
+}
+
 /** Loads the language, and finds out who is signed in: the page needs both for its first render. */
-async function prepare(): Promise<void> {
-  if (isShared) return void (await loadLanguage(navigator.languages));
+async function prepare(): Promise<ReactNode> {
+  if (location.pathname === "/embed") return prepareFrame();
+  if (isShared) {
+    await loadLanguage(navigator.languages);
+    return <App />;
+  }
   const [{ signIn, importSources }] = await Promise.all([readSettings(), loadLanguage(navigator.languages)]);
   setImportSources(importSources);
   await startSession(signIn);
+  return <Gate />;
 }
 
-void prepare().then(() => createRoot(document.getElementById("root")!).render(page));
+void prepare().then((page) => createRoot(document.getElementById("root")!).render(around(page)));

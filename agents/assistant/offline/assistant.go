@@ -39,6 +39,10 @@ func answer(f llm.Facts) (a offline.Answer) {
 	}
 	further := furtherQuestions(f)
 	for _, u := range f.Used {
+		if u.Call.Name == listDocuments && !u.IsError {
+			add(documents.Library(f.Message, f.Library, f.Now))
+			continue
+		}
 		if u.Call.Name != "search_documents" || u.IsError {
 			add(toolcall.Outcome(u))
 			continue

@@ -2,12 +2,15 @@
 package prompt
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/boards/board"
@@ -18,32 +21,92 @@ import (
 //go:embed discovery.md
 var instructions string
 
+//go:embed documents.md
+var aboutDocuments string
+
+// Limits of items in a prompt, in characters.
 const (
-	// themeLength is how much of an item's text a summary of the board has.
-	themeLength = 200
-	// Limits of a prompt, in characters: of the themes, and of the items in full.
-	maxThemes    = 40_000
-	maxFullItems = 80_000
+	themeLength = 200  // of an item in a summary
+	maxSent     = 8000 // of an item that the message refers to and the board does not have
 )
 
-// Discovery is the system message of the agent of a discovery board. Above threshold
-// items it has a summary of the board, and only the items of full with their whole text.
-func Discovery(b *board.Board, full []string, threshold int, summary string, today time.Time) llm.Message {
-	about := boardInFull(b, b.Items)
-	if len(b.Items) > threshold {
-		about = boardInShort(b, full)
-	}
-	system := strings.TrimSpace(instructions) + "\n\nToday is " + today.Format("Monday, 2 January 2006") + ".\n\n" + about
-	return llm.Message{Role: llm.System, Text: prompt.WithSummary(system, summary)}
+// Request is what the prompt of the agent of a discovery board is made of.
+type Request struct {
+	Board *board.Board
+	// References are the ids of the items that the message refers to, Named those in its text.
+	References, Named []string
+	Documents         bool // the tools about documents are offered
+	Threshold         int  // a board with more items is summarized
+	Room              int  // for the board, in tokens
+	Summary           string
+	Today             time.Time
 }
 
-// boardInFull returns the board with the whole text of items, as JSON.
-func boardInFull(b *board.Board, items []board.Item) string {
+// Discovery returns the system message. cut is the length to which texts of items were cut, in
+// characters, because the whole board has no room; 0: none was.
+func Discovery(r Request) (message llm.Message, cut int) {
+	rules := strings.TrimSpace(instructions)
+	if r.Documents {
+		rules += "\n" + strings.TrimSpace(aboutDocuments)
+	}
+	about, cut := r.board()
+	system := rules + "\n\nToday is " + r.Today.Format("Monday, 2 January 2006") + ".\n\nCurrent Discovery:\nTitle: " + llm.Data(chat.OneLine(r.Board.Title)) +
+		"\nGoal: " + llm.Data(chat.OneLine(r.Board.Goal)) + "\n\n" + about + r.referred()
+	return llm.Message{Role: llm.System, Text: prompt.WithSummary(system, r.Summary)}, cut
+}
+
+// board returns the board in full, or in short, with texts as long as fit.
+func (r Request) board() (string, int) {
+	full := map[string]bool{}
+	for _, id := range slices.Concat(r.References, r.Named) {
+		full[strings.ToUpper(id)] = true
+	}
+	render := func(length int) string { return r.inShort(full, length) }
+	if len(r.Board.Items) <= r.Threshold {
+		render = r.inFull
+	}
+	longest := themeLength
+	for _, i := range r.Board.Items {
+		longest = max(longest, utf8.RuneCountInString(i.Version.Text))
+	}
+	if whole := render(longest); llm.EstimateTokens(whole) <= r.Room {
+		return whole, 0
+	}
+	length := sort.Search(longest, func(n int) bool { return llm.EstimateTokens(render(n+1)) > r.Room })
+	return render(length), max(1, length)
+}
+
+// inFull returns the board with the whole texts of its items, at most length characters each.
+func (r Request) inFull(length int) string {
 	return "The board as it is now:\n" + boardBlock("board", struct {
-		Title string     `json:"title"`
-		Goal  string     `json:"goal"`
 		Items []fullItem `json:"items"`
-	}{b.Title, b.Goal, fullItems(items)})
+	}{fullItems(r.Board.Items, length)})
+}
+
+// referred says which items the message refers to.
+func (r Request) referred() string {
+	if len(r.References) == 0 {
+		return ""
+	}
+	type item struct {
+		ID     string `json:"id"`
+		Column string `json:"column,omitempty"`
+		Text   string `json:"text,omitempty"`
+		Gone   bool   `json:"not_on_the_board,omitempty"`
+	}
+	var items []item
+	for _, id := range r.References {
+		at := func(i board.Item) bool { return strings.EqualFold(i.ID, id) }
+		if on := r.Board.Find(id); on != nil {
+			items = append(items, item{ID: on.ID})
+		} else if i := slices.IndexFunc(r.Board.Sent, at); i >= 0 {
+			sent := r.Board.Sent[i]
+			items = append(items, item{sent.ID, string(sent.Kind), prompt.Shorten(sent.Version.Text, maxSent), true})
+		} else {
+			items = append(items, item{ID: id, Gone: true})
+		}
+	}
+	return "\n\nThe items that the analyst refers to in the message:\n" + boardBlock("referenced_items", items)
 }
 
 type fullItem struct {
@@ -59,13 +122,10 @@ type fullItem struct {
 	Document string `json:"document,omitempty"`
 }
 
-func fullItems(items []board.Item) []fullItem {
-	out, size := []fullItem{}, 0
+func fullItems(items []board.Item, length int) []fullItem {
+	out := []fullItem{}
 	for _, i := range items {
-		if size += len(i.Version.Text); size > maxFullItems {
-			i.Version.Text = prompt.Shorten(i.Version.Text, themeLength)
-		}
-		out = append(out, fullItem{i.ID, string(i.Kind), i.Title, i.Type, i.Version.Text, i.Related, i.Status, len(i.Stale) > 0, documentOf(i)})
+		out = append(out, fullItem{i.ID, string(i.Kind), i.Title, i.Type, prompt.Shorten(i.Version.Text, length), i.Related, i.Status, len(i.Stale) > 0, documentOf(i)})
 	}
 	return out
 }
@@ -78,41 +138,38 @@ func documentOf(i board.Item) string {
 	return i.DocumentID
 }
 
-// boardInShort returns a summary of a large board, with the whole text of the items in full.
-func boardInShort(b *board.Board, full []string) string {
+// inShort returns a summary of a large board: the beginning of each item, and the whole texts
+// of the items in full; of none more than length characters.
+func (r Request) inShort(full map[string]bool, length int) string {
 	type theme struct {
 		ID   string `json:"id"`
 		Text string `json:"text"`
 	}
+	b := r.Board
 	s := struct {
-		Title         string         `json:"title"`
-		Goal          string         `json:"goal"`
 		Counts        map[string]int `json:"counts"`
 		RestOnNothing int            `json:"items_that_rest_on_nothing"`
 		Unused        int            `json:"items_that_nothing_rests_on"`
 		Stale         int            `json:"stale_items"`
 		ChainsByDepth map[string]int `json:"items_by_depth_of_their_chain"`
 		Themes        []theme        `json:"themes"`
-	}{Title: b.Title, Goal: b.Goal, Counts: map[string]int{}, ChainsByDepth: map[string]int{}, Themes: []theme{}}
+	}{Counts: map[string]int{}, ChainsByDepth: map[string]int{}, Themes: []theme{}}
 	shape := b.Shape()
 	s.RestOnNothing, s.Unused, s.Stale = len(shape.Orphans), len(shape.Unused), len(shape.Stale)
 	for depth, n := range shape.Depths {
 		s.ChainsByDepth[fmt.Sprint(depth)] = n
 	}
-	each := maxThemes / max(len(b.Items), 1)
-	for _, i := range b.Items {
-		s.Counts[string(i.Kind)+"s"]++
-		s.Themes = append(s.Themes, theme{i.ID, prompt.Shorten(strings.Join(strings.Fields(i.Version.Text), " "), min(themeLength, each))})
-	}
-	out := fmt.Sprintf("The board has %d items, more than are shown in full. In short:\n", len(b.Items)) + boardBlock("board_summary", s)
 	var named []board.Item
 	for _, i := range b.Items {
-		if slices.ContainsFunc(full, func(id string) bool { return strings.EqualFold(id, i.ID) }) {
+		s.Counts[string(i.Kind)+"s"]++
+		s.Themes = append(s.Themes, theme{i.ID, prompt.Shorten(strings.Join(strings.Fields(i.Version.Text), " "), min(themeLength, length))})
+		if full[strings.ToUpper(i.ID)] {
 			named = append(named, i)
 		}
 	}
+	out := fmt.Sprintf("The board has %d items, more than are shown in full. In short:\n", len(b.Items)) + boardBlock("board_summary", s)
 	if len(named) > 0 {
-		out += "\n\nThe items that the message is about, in full:\n" + boardBlock("board_items", fullItems(named))
+		out += "\n\nThe items that the message is about, in full:\n" + boardBlock("board_items", fullItems(named, length))
 	}
 	return out
 }
@@ -125,19 +182,52 @@ func boardBlock(name string, v any) string {
 	return "<" + name + ">\n" + llm.Data(string(b)) + "\n</" + name + ">"
 }
 
-// maxImported limits the messages of an imported chat in a prompt.
-const maxImported = 20
+// Imported returns the last messages of the chat that came with a board, with what became of
+// their proposals, as many as fit into room tokens. dropped: there are more.
+func Imported(history []board.Message, room int) (out []llm.Message, dropped bool) {
+	for _, m := range slices.Backward(history) {
+		said := prompt.Message(chat.Message{Role: m.Role, Content: m.Content}, prompt.MaxEarlier)
+		if said.Text = strings.TrimSpace(said.Text + proposals(m.ToolCalls)); said.Role == "" || said.Text == "" {
+			continue
+		}
+		if room -= llm.EstimateTokens(said.Text) + 4; room < 0 {
+			dropped = true
+			break
+		}
+		out = append(out, said)
+	}
+	slices.Reverse(out)
+	return out, dropped
+}
 
-// Imported returns the last messages of a chat that came with the board.
-func Imported(history []board.Message) []llm.Message {
-	var out []llm.Message
-	for _, m := range history[max(0, len(history)-maxImported):] {
-		said := prompt.Message(chat.Message{Role: m.Role, Content: m.Content}, prompt.MaxRecent)
-		if said.Role != "" && strings.TrimSpace(said.Text) != "" {
-			out = append(out, said)
+func proposals(calls []board.ToolCall) string {
+	var b strings.Builder
+	for _, c := range calls {
+		fmt.Fprintf(&b, "\n(You proposed %s %s. Status: %s.)", c.Tool, prompt.Shorten(string(c.Params), themeLength*5), cmp.Or(c.Status, string(board.Pending)))
+	}
+	return b.String()
+}
+
+// outcomes tell the model what became of its proposals.
+var outcomes = map[board.State]string{
+	board.Pending:   "The person has not decided yet. The board has not changed.",
+	board.Applied:   "The person has confirmed it, and the board has changed.",
+	board.Cancelled: "The person has dropped it. The board has not changed.",
+	board.Failed:    "It does not fit the board, which has not changed: ",
+	board.Overtaken: "A later proposal about the same item has overtaken it. The board has not changed.",
+}
+
+// Outcomes replaces the results of earlier proposals by what has become of them since.
+func Outcomes(before []llm.Message, b *board.Board) []llm.Message {
+	for i := range before {
+		if p := slices.IndexFunc(b.Proposals, func(p board.Proposal) bool { return p.ID == before[i].CallID }); p >= 0 {
+			before[i].Text = outcomes[b.Proposals[p].State]
+			if b.Proposals[p].State == board.Failed {
+				before[i].Text += llm.Data(b.Proposals[p].Reason)
+			}
 		}
 	}
-	return out
+	return before
 }
 
 // BoardFacts converts a board for the facts of a request.

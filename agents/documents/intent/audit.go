@@ -18,6 +18,7 @@ const (
 	minAuditText      = 40
 	minQuotation      = 20
 	minQuotationWords = 5
+	minSentenceWords  = 3 // of a quotation that is plainly a sentence
 )
 
 // instructing are words of the sentence that asks for an audit.
@@ -53,8 +54,14 @@ func SplitAudit(free string) (instruction, text string) {
 	if len(parts) == 1 && strings.HasSuffix(first, "?") && !strings.Contains(first, ":") {
 		return splitCase(free)
 	}
-	if i := strings.IndexAny(first, ":\n"); i >= 0 && AsksForAudit(first[:i]) && hasShortText(free[i+1:]) {
-		return first[:i], strings.TrimSpace(free[i+1:])
+	if i := strings.IndexAny(first, ":\n"); i >= 0 && AsksForAudit(first[:i]) {
+		body, target := free[i+1:], ""
+		if at := againstAfter.FindStringIndex(body); at != nil { // "audit this: <text>. against X"
+			body, target = body[:at[0]+1], " "+body[at[0]+1:]
+		}
+		if hasShortText(body) {
+			return first[:i] + target, strings.TrimSpace(body)
+		}
 	}
 	if rest := strings.TrimSpace(string(runes[parts[0].End:])); HasText(rest) {
 		return first, rest
@@ -79,24 +86,27 @@ func splitCase(question string) (instruction, text string) {
 	return question, ""
 }
 
+var againstAfter = regexp.MustCompile(`(?i)[.!?]\s+against\s[^.!?\n]+[.!?]?\s*$`)
+
 var noQuotes = strings.NewReplacer(`"`, "", "“", "", "”", "", "«", "", "»", "")
 
-// AsksForAudit reports whether a text has a verb that asks for an audit.
+// AsksForAudit reports whether a text has a verb that asks for an audit, or asks whether
+// something keeps a rule.
 func AsksForAudit(s string) bool {
-	return hasAny(language.Words(language.Commands(s)), auditVerbs) || asksWhetherKept.MatchString(s)
+	return hasAny(language.Words(language.Commands(s)), auditVerbs) || asksIfKept.MatchString(s)
 }
-
-// asksWhetherKept matches the question whether something keeps a rule: "does this break
-// the gifts policy?", "is that in line with X?".
-var asksWhetherKept = regexp.MustCompile(`(?i)\b(?:(?:do|does|did|would|will) (?:this|that|it|these|those|my|our|the)\b[^.?!\n]{0,80}\b(?:break|breach|violate|contravene|conflict with|comply|conform)|(?:is|are|was|would|be) (?:this|that|it|these|those|my|our|the)\b[^.?!\n]{0,80}\b(?:in line with|in breach of|an? (?:breach|violation) of|consistent with|compatible with|against|(?:ok|okay|fine|allowed|permitted|acceptable|compliant|legal) (?:under|with|by|according to|per))\b|against\b[^.?!:\n]{2,80}:|(?:problems|issues|mistakes|conflicts) (?:in|with) (?:this|the following|my|our)\b|which (?:rules?|clauses?|sections?|parts?)\b[^.?!\n]{0,80}\b(?:broken|violated|breached)\b|(?:are|am|is|were|was) (?:we|i|they|he|she)\b[^.?!\n]{0,40}\b(?:breaking|breaching)\b|(?:^|[.?!:"”»\n])\W*(?:in line|consistent|compliant) with\b)`)
 
 // HasText reports whether s has enough words for a text to audit, beside those of the
 // instruction.
 func HasText(s string) bool { return hasText(s, minAuditText) }
 
+// isSentence matches what is no name: it begins with a person, or ends like a sentence.
+var isSentence = regexp.MustCompile(`(?i)^\W*(?:i|we|you|he|she|they|it|our|my|dear|hi|hello|please|ich|wir|je|nous|yo|ik|wij)\b|[.!?]\W*$`)
+
 // hasShortText reports whether what the marks of a message set off is a text to audit.
 func hasShortText(s string) bool {
-	return hasText(s, minQuotation) && len(language.Words(s)) >= minQuotationWords
+	n := len(language.Words(s))
+	return n >= minQuotationWords && hasText(s, minQuotation) || n >= minSentenceWords && isSentence.MatchString(s) && hasText(s, 0)
 }
 
 func hasText(s string, least int) bool {

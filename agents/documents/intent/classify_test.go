@@ -71,7 +71,7 @@ func TestIntentOfRealMessages(t *testing.T) {
 		{"what did the lawyers change in the contract since v1?", chat.Compare, chat.High},
 		{"What did the auditors change?", chat.Inquire, chat.High},
 		{"SEC-POL-04", chat.Inquire, chat.Medium},
-		{"Tell me about that document", chat.Summarize, chat.Medium},
+		{"Tell me about that document", chat.Summarize, chat.High},
 		{"minimum capital ratio small banks", chat.Inquire, chat.Medium},
 		{"help with this", chat.Inquire, chat.Medium},
 		{"the policy", chat.Inquire, chat.Medium},

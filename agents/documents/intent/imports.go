@@ -23,7 +23,16 @@ var (
 	// onlyImport are the words of a message that asks for nothing but an import.
 	onlyImport = lists.Set("only import")
 
-	word = regexp.MustCompile(`[\p{L}\p{N}]+`)
+	presents  = regexp.MustCompile(`(?i)^\W*` + lists.Pattern("presents"))
+	clauseEnd = regexp.MustCompile(`[.,;:!–—\n]|\b(?:and|then|und|et|y|e|en)\b`)
+
+	libraryLead = regexp.MustCompile(`(?i)^\W*` + lists.Pattern("library lead") + `+`)
+	// The words of a message that asks for the list of imports and for nothing else: it has one
+	// of importedWords, one of ownWords or a word for documents, and none of notTheList.
+	importedWords = lists.Set("imported")
+	ownWords      = lists.Set("own")
+	aboutTheList  = lists.Set("about the list")
+	notTheList    = lists.Set("not the list")
 
 	// ofImport matches words for something imported, anywhere in a message.
 	ofImport = regexp.MustCompile(`(?i)\b` + lists.Pattern("of an import") + `\b`)
@@ -59,17 +68,47 @@ func LinksToImport(message string, places ...links.Place) []links.Found {
 	return out
 }
 
-// AsksForImports reports whether a message asks what was imported.
+// AsksForImports reports whether a message asks what was imported in a conversation: in a usual
+// form, or in any words that say nothing but that. What was imported everywhere is a question
+// about the library.
 func AsksForImports(message string) bool {
-	return len(message) < 200 && asksForImports.MatchString(strings.TrimSpace(message))
+	message = strings.TrimSpace(message)
+	if len(message) >= 200 || everywhere.MatchString(message) {
+		return false
+	}
+	if asksForImports.MatchString(message) {
+		return true
+	}
+	var imported, own bool
+	for _, w := range language.Words(libraryLead.ReplaceAllString(message, "")) {
+		switch {
+		case importedWords[w]:
+			imported = true
+		case notTheList[w], !ownWords[w] && !DocumentNouns[w] && !aboutTheList[w] && !language.IsStopWord(w):
+			return false
+		}
+		own = own || ownWords[w] || DocumentNouns[w]
+	}
+	return imported && own
 }
 
 // OnlyImports reports whether a message asks for nothing but the import of its links.
 func OnlyImports(message string, places ...links.Place) bool {
 	for _, f := range LinksToImport(message, places...) {
-		message = strings.ReplaceAll(message, f.Text, " ")
+		message = strings.ReplaceAll(message, f.Text, "\n")
 	}
-	return !slices.ContainsFunc(word.FindAllString(message, -1), func(w string) bool { return !onlyImport[strings.ToLower(w)] })
+	return !slices.ContainsFunc(strings.Split(message, "\n"), func(part string) bool {
+		asks := slices.ContainsFunc(language.Words(part), func(w string) bool { return !onlyImport[w] && !DocumentNouns[w] })
+		return asks && !onlyPresents(part)
+	})
+}
+
+// onlyPresents reports whether a text says what a link leads to, and asks nothing: "here is the
+// contract for the warehouse".
+func onlyPresents(text string) bool {
+	text = strings.TrimSpace(text)
+	return presents.MatchString(text) && !strings.ContainsAny(text, "?？") && !NeedsModel(text) &&
+		!slices.ContainsFunc(clauseEnd.Split(text, -1), isInstruction)
 }
 
 // RefersToImport reports whether a message is about the import of a document with this

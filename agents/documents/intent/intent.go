@@ -25,40 +25,17 @@ var (
 	auditVerbs   = language.Union(auditWords, lists.Set("audit verbs"))
 )
 
-// actionWords are words that ask for an action.
-var actionWords = map[chat.Action]language.Set{
-	chat.Summarize: summaryWords,
-	chat.Compare:   compareWords,
-	chat.Audit:     auditWords,
-	chat.Inquire:   language.NewSet("what who when where why how which explain answer question"),
-}
-
 // Likely returns the actions that may be meant, the likeliest first, at least two: those
-// that the model listed, then those that the message's words ask for, then the usual
-// ones.
-func Likely(answer llm.Intent, message string) []chat.Action {
-	var out []chat.Action
-	add := func(x chat.Action) {
-		if x.Valid() && !slices.Contains(out, x) {
-			out = append(out, x)
-		}
-	}
+// that the model listed, then those that the message asks for, then the usual ones.
+func Likely(answer llm.Intent, message string) (out []chat.Action) {
+	listed := append(slices.Clone(answer.Actions), answer.Action)
 	if !answer.MultiAction {
-		add(answer.Action)
+		listed = append([]chat.Action{answer.Action}, listed...)
 	}
-	for _, x := range answer.Actions {
-		add(x)
-	}
-	add(answer.Action)
-	ws := language.Words(language.Commands(message))
-	for _, x := range []chat.Action{chat.Compare, chat.Audit, chat.Summarize, chat.Inquire} {
-		if len(out) < 2 && hasAny(ws, actionWords[x]) {
-			add(x)
-		}
-	}
-	for _, x := range []chat.Action{chat.Inquire, chat.Summarize} {
-		if len(out) < 2 {
-			add(x)
+	text := language.Commands(message)
+	for i, x := range slices.Concat(listed, ordered(text), []chat.Action{Requested(text), chat.Inquire, chat.Summarize}) {
+		if x.Valid() && !slices.Contains(out, x) && (i < len(listed) || len(out) < 2) {
+			out = append(out, x)
 		}
 	}
 	return out

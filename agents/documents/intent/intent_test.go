@@ -40,7 +40,7 @@ func TestRecencyMatchesWholeWordsAndNoYears(t *testing.T) {
 		"20311":                   false,
 		"":                        false,
 	} {
-		require.Equal(t, want, AsksForCurrent(text), text)
+		require.Equal(t, want, AsksForNews(text), text)
 	}
 }
 
@@ -53,6 +53,8 @@ func TestSummarizeXAboutYIsAnInquiry(t *testing.T) {
 		"Give me a summary of the notice periods in the contract":   true,
 		"Summarize BankNegara2024 on liquidity":                     true,
 		"Summarize the document about remote work":                  true,
+		"Summarize the notice rules in the Leave Policy":            true,
+		"Summarize the Leave Policy with respect to fees":           true,
 		"Summarize BankNegara2024":                                  false,
 		"Summarize the main points of BankNegara2024":               false,
 		"Summarize the key findings in the report":                  false,

@@ -20,18 +20,23 @@ var (
 	aboutContents = regexp.MustCompile(`(?i)\b` + lists.Pattern("about contents") + `\b`)
 	counts        = regexp.MustCompile(`(?i)` + lists.Pattern("counts"))
 	failed        = regexp.MustCompile(`(?i)` + lists.Pattern("failed"))
-	formats       = lists.Pairs("formats")
-	fileWords     = lists.Set("file words")
+	imported      = regexp.MustCompile(`(?i)\b(?:import(?:s|ed|e|iert\w*|é\w*|ad[oa]s?)?|ge[iï]mporteerd\w*)\b`)
+	// everywhere matches what asks for more than one conversation's imports.
+	everywhere = regexp.MustCompile(`(?i)` + lists.Pattern("everywhere"))
+	formats    = lists.Pairs("formats")
+	fileWords  = lists.Set("file words")
 )
 
 // Library is a question about the documents as such.
 type Library struct {
-	Counts bool     // "how many"
-	Failed bool     // only those that failed
-	Format string   // only files of this type; "" for all
-	Words  []string // only documents whose names have one of the words: "contracts"
-	Since  time.Time
-	Until  time.Time
+	Counts bool // "how many"
+	Failed bool // only those that failed
+	// Imported: only those that came by a link.
+	Imported bool
+	Format   string   // only files of this type; "" for all
+	Words    []string // only documents whose names have one of the words: "contracts"
+	Since    time.Time
+	Until    time.Time
 }
 
 // AsksLibrary reports whether a message asks which documents there are, how many, of which
@@ -44,6 +49,7 @@ func AsksLibrary(message string) bool {
 // ReadLibrary reads a question about the library.
 func ReadLibrary(message string, now time.Time) (q Library) {
 	q.Counts, q.Failed = counts.MatchString(message), failed.MatchString(message)
+	q.Imported = imported.MatchString(message)
 	q.Since, q.Until = period(strings.ToLower(message), now)
 	for _, w := range language.Words(message) {
 		if f := formats[w]; f != "" {

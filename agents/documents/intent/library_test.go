@@ -2,6 +2,7 @@ package intent
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -50,4 +51,16 @@ func TestRequestsThatNeedAModel(t *testing.T) {
 	} {
 		require.Equal(t, want, NeedsModel(message), message)
 	}
+}
+
+func TestImportsOfAllConversationsAreAQuestionAboutTheLibrary(t *testing.T) {
+	for _, message := range []string{
+		"list my imports everywhere", "What have I imported in all conversations?", "Which files did I import in total?",
+		"Welche Dateien habe ich insgesamt importiert?", "Show me all imports across all chats",
+	} {
+		require.True(t, AsksLibrary(message), message)
+		require.False(t, AsksForImports(message), message)
+		require.True(t, ReadLibrary(message, time.Time{}).Imported, message)
+	}
+	require.False(t, ReadLibrary("Which documents do I have?", time.Time{}).Imported)
 }

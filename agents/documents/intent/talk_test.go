@@ -17,7 +17,7 @@ func TestGreetingsAndQuestionsAboutUsAreTalk(t *testing.T) {
 		"Which kinds of questions can I ask you here?", "how do I use this tool", "What is this good for?", "Please explain how this works",
 		"Hi giraffe", "hello Ms Okafor!", "Good morning, Priya", "Hallo Jürgen",
 		"Great, I'm going home now", "thanks a lot, I will be back after lunch", "That is wrong", "this was really useful", "not what I was looking for",
-		"hmm, that's not quite right", "perfect, just what we wanted!", "Eureka!", "tschüss!", "aloha", "oops, my fault", "I am off for the day. Goodbye!",
+		"hmm, that's not quite right", "perfect, just what we wanted!", "tschüss!", "aloha", "oops, my fault", "I am off for the day. Goodbye!",
 		"are we chatting with a machine?", "is anybody there?", "Hello, anybody listening?", "what is it you can do?", "so what is it that you offer?",
 		"thanks, have a nice weekend!", "no problem, thank you", "muchas gracias por todo",
 	} {

@@ -37,6 +37,16 @@ type Candidates struct {
 
 	Known []llm.Document // what a model may choose from; Gather sets it
 	Found Resolution     // by the rules; Gather sets it
+
+	library *Library // of Visible
+}
+
+// names returns the library of the visible documents.
+func (c *Candidates) names() *Library {
+	if c.library == nil {
+		c.library = NewLibrary(prompt.Known(c.Visible))
+	}
+	return c.library
 }
 
 // Gather sets Found and Known: the registry, the documents that the rules found, and those
@@ -45,8 +55,7 @@ func (c *Candidates) Gather() {
 	if n := len(c.Registry); n > maxRegistry {
 		c.Registry = c.Registry[n-maxRegistry:]
 	}
-	visible := prompt.Known(c.Visible)
-	l := NewLibrary(visible)
+	l := c.names()
 	var used []llm.Document // the latest first
 	for _, ref := range slices.Backward(c.Registry) {
 		if d := l.find(ref.ID); d != nil {
@@ -265,7 +274,7 @@ const maxOffers = 5
 // versions of the chosen one, then those whose names share words with the message, those used
 // before, and the person's own.
 func (c *Candidates) Offer(chosen []string) []string {
-	l := NewLibrary(prompt.Known(c.Visible))
+	l := c.names()
 	var ids []string
 	for _, id := range chosen {
 		if d := l.find(id); d != nil {

@@ -5,10 +5,12 @@ package mention
 
 import (
 	_ "embed"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/palaver-chat/palaver/internal/language"
@@ -64,6 +66,9 @@ func NewLibrary(docs []llm.Document) *Library {
 			}
 			x.add(n, weight)
 		}
+		if slices.ContainsFunc(d.Names, isMail.MatchString) {
+			x.words[language.Stem("email")] = otherWeight
+		}
 		for w := range x.words {
 			l.df[w]++
 		}
@@ -82,26 +87,63 @@ func NewLibrary(docs []llm.Document) *Library {
 	return l
 }
 
+// isMail matches a name that only an e-mail has: the end of its file's name, or an address.
+var isMail = regexp.MustCompile(`(?i)\.(?:eml|msg)$|<\S+@\S+>`)
+
 // maxNameTokens bounds the words of one name.
 const maxNameTokens = 40
 
 func (d *document) add(text string, weight float64) {
-	n := name{tokens: tokensOf(text), weight: weight}
+	n := recentNames.read(text)
 	if len(n.tokens) == 0 {
 		return
 	}
-	d.names = append(d.names, n)
-	set := func(w string) { d.words[w] = max(d.words[w], weight) }
+	d.names = append(d.names, name{tokens: n.tokens, weight: weight})
+	for _, w := range n.words {
+		d.words[w] = max(d.words[w], weight)
+	}
+	maps.Copy(d.short, n.short)
+}
+
+// readName is what the rules know of the text of a name. It does not change.
+type readName struct {
+	tokens []language.Token
+	words  []string // stems, codes and abbreviations
+	short  map[string][]string
+}
+
+// nameCache keeps what was read of names: each turn needs those of a whole library.
+type nameCache struct {
+	mu    sync.RWMutex
+	names map[string]readName
+}
+
+var recentNames = nameCache{names: map[string]readName{}}
+
+const maxRecentNames = 20_000 // of about 1 kB each
+
+func (c *nameCache) read(text string) readName {
+	c.mu.RLock()
+	n, known := c.names[text]
+	c.mu.RUnlock()
+	if known {
+		return n
+	}
+	n = readName{tokens: tokensOf(text), short: shortForms(text)}
 	for _, t := range n.tokens {
-		set(t.Stem)
+		n.words = append(n.words, t.Stem)
 	}
-	for _, c := range codes.FindAllString(text, -1) {
-		set(codeKey(c))
+	for _, code := range codes.FindAllString(text, -1) {
+		n.words = append(n.words, codeKey(code))
 	}
-	for short, long := range shortForms(text) {
-		set(short)
-		d.short[short] = long
+	n.words = slices.AppendSeq(n.words, maps.Keys(n.short))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.names) >= maxRecentNames {
+		clear(c.names)
 	}
+	c.names[strings.Clone(text)] = n
+	return n
 }
 
 // tokensOf returns the tokens of a name without stop words, and numbers without leading zeros.
@@ -267,18 +309,6 @@ func (l *Library) otherVersions(of *document) (out []*document) {
 		}
 	}
 	return out
-}
-
-// TwoVersions returns the places of two versions of a document in a list, in their order.
-func TwoVersions(docs []llm.Document) (i, j int, ok bool) {
-	l := NewLibrary(docs)
-	for i, d := range l.docs {
-		if others := l.otherVersions(d); len(others) > 0 {
-			j := slices.Index(l.docs, others[0])
-			return min(i, j), max(i, j), true
-		}
-	}
-	return 0, 0, false
 }
 
 func (l *Library) find(id string) *document {

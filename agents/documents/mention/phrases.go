@@ -22,6 +22,7 @@ var (
 	verbsToo        = lists.Set("verbs too")
 	objectWords     = lists.Set("object words")
 	fillers         = lists.Set("fillers")
+	twoWords        = lists.Set("two")
 )
 
 // phrase is the words between two joining words, marks or names: "the new travel policy".
@@ -77,14 +78,14 @@ func (r *reader) phrases() (out []phrase) {
 			p.age = 1
 		case oldestWords[raw] && !r.named(w.Token), raw == "first" && (r.before(i+1, "version") || r.documents && i+1 < len(r.words) && !anyDocument[r.words[i+1].Raw] && !r.words[i+1].Stop):
 			p.age = -1
-		case raw == "both" || raw == "two" || raw == "2" && !r.named(w.Token):
+		case twoWords[raw] && !r.named(w.Token):
 			p.two = true
 		case raw == "all":
 			p.plural = true
 		case definiteWords[raw]:
 			p.definite = p.definite || len(p.at) == 0
 		case w.Stop || joining[raw] || anyDocument[raw] || statingVerbs[raw] || indefiniteWords[raw]:
-		case fillers[raw]:
+		case fillers[raw], verbsToo[raw] && i+1 < len(r.words) && objectWords[r.words[i+1].Raw]:
 		case actionWords[raw] && !r.named(w.Token):
 			if len(p.at) > 0 { // "does the email break the rules"
 				end(i)
@@ -238,7 +239,7 @@ func (r *reader) around(p phrase) (out []int) {
 
 func (r *reader) verbBetween(i, j int) bool {
 	return slices.ContainsFunc(r.words[i+1:j], func(w language.Word) bool {
-		return statingVerbs[w.Raw] || !slices.Contains([]string{"of", "for", "on", "about", "in", "der", "des", "von", "de", "du", "del", "van"}, w.Raw)
+		return statingVerbs[w.Raw] || !slices.Contains([]string{"of", "for", "on", "about", "in", "from", "with", "by", "mit", "avec", "con", "met", "der", "des", "von", "de", "du", "del", "van"}, w.Raw)
 	})
 }
 

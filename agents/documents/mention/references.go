@@ -60,7 +60,7 @@ func (r *reader) readReferences() {
 	before := len(r.found)
 	if m := ordinals.FindStringSubmatch(text); m != nil {
 		add(r.wordAt(text, strings.Index(text, m[0])), r.nth(m, last)...)
-	} else if m := several.FindStringIndex(text); m != nil && !r.countsOthers(text[m[1]:]) {
+	} else if m := several.FindStringIndex(text); m != nil {
 		two := last
 		if len(last)+len(r.Tagged) == 0 && r.documents && len(ownFirst(r.docs)) == 2 { // nothing else can be meant
 			two = ownFirst(r.docs)
@@ -90,17 +90,6 @@ func (r *reader) readReferences() {
 			add(len(r.words), oldestOrNewest(others, 1)[0])
 		}
 	}
-}
-
-// countsOthers reports whether a noun follows: "the two weeks".
-func (r *reader) countsOthers(rest string) bool {
-	i := r.wordAt(r.text, len(r.text)-len(rest))
-	if i >= len(r.words) || r.words[i].Apart || !strings.HasPrefix(rest, " ") {
-		return false
-	}
-	w := r.words[i]
-	before := i > 0 && (r.words[i-1].Raw == "two" || r.words[i-1].Raw == "three")
-	return before && !w.Stop && !statingVerbs[w.Raw] && !actionWords[w.Raw] && !joining[w.Raw]
 }
 
 // other returns the document that is not the one spoken of last: its other version, or the

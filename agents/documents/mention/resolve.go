@@ -61,7 +61,7 @@ type reader struct {
 // Resolve finds the documents that a message means.
 func (l *Library) Resolve(q Request) Resolution {
 	q.Text = language.Commands(q.Text)
-	r := &reader{Library: l, Request: q, documents: intent.OnDocuments(q.Text, q.Action) || intent.OnlyNamesDocument(q.Text), compare: intent.Comparing(q.Text, q.Action)}
+	r := &reader{Library: l, Request: q, documents: intent.OnDocuments(q.Text, q.Action) || intent.NamesNext(q.Text), compare: intent.Comparing(q.Text, q.Action)}
 	r.readQuoted()
 	r.scan()
 	r.findNames()
@@ -167,7 +167,7 @@ func (r *reader) callsIt(quoted string) bool {
 // scan reads the words of the message as the names write them: words that a name joins or
 // writes apart, and misspelt ones.
 func (r *reader) scan() {
-	r.text = r.withYears(language.NormalizeName(r.withShort(r.text)))
+	r.text = versionNumber.ReplaceAllString(r.withYears(language.NormalizeName(r.withShort(r.text))), "v$1")
 	runes := []rune(r.text)
 	scanned := language.Scan(r.text)
 	for i := 0; i < len(scanned); i++ {
@@ -288,6 +288,9 @@ func (r *reader) beside(i int, t language.Token) bool {
 	}
 	return false
 }
+
+// versionNumber matches "version 4", which names write v4.
+var versionNumber = regexp.MustCompile(`(?i)\b(?:version|versión|versione|versie|fassung)\s+(\d{1,3})\b`)
 
 var relativeYear = regexp.MustCompile(`(?i)\b(?:the )?(last|this|previous|current) year(?:['’]s|s['’]?)?|\b(?:im )?(letzten?|vorigen?|diese[ms]?) jahr(?:e?s)?\b|\bl['’]année (dernière)\b|\bdel? año (pasado)\b|\bvorig jaar\b`)
 

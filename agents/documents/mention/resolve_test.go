@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -189,5 +191,36 @@ func TestUnknownCodeIsAnUnknownName(t *testing.T) {
 	got := resolve("summarize CR-9", versions)
 	if len(got.IDs) > 0 || !slices.Equal(got.Unknown, []string{"CR-9"}) {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestAnEmailIsFoundByItsSender(t *testing.T) {
+	docs := []llm.Document{
+		{ID: "sample", Title: "Email: Customer list", Public: true},
+		{ID: "roof", Title: "martin roof", Names: []string{"martin roof.eml", "Offer for the roof", "Martin Keller <martin@example.com>"}},
+		{ID: "text", Title: "Delivery", Names: []string{"Delivery.txt", "Olga Brandt <olga@example.com>"}},
+	}
+	for message, want := range map[string]string{
+		"audit the email from Martin":                 "roof",
+		"Summarize the mail from Olga Brandt":         "text",
+		"What does the email from Olga Brandt say?":   "text",
+		"check the email about the customer list":     "sample",
+		"Summarize the email about the customer list": "sample",
+	} {
+		got := NewLibrary(docs).Resolve(Request{Text: message})
+		require.Equal(t, []string{want}, got.IDs, message)
+	}
+}
+
+func TestOneListOfADocumentIsNotAVerb(t *testing.T) {
+	docs := []llm.Document{{ID: "lease", Title: "Lease Elm Street 12"}, {ID: "prices", Title: "Price list Harrow"}, {ID: "v4", Title: "Travel policy v4"}, {ID: "v3", Title: "Travel policy v3"}}
+	for message, want := range map[string]string{
+		"Summarize the Elm Street lease and list the deadlines": "lease",
+		"Summarize the price list":                              "prices",
+		"Summarize version 4 of the travel policy":              "v4",
+		"Fasse die Reiserichtlinie zusammen, Travel policy v3":  "v3",
+	} {
+		got := NewLibrary(docs).Resolve(Request{Text: message})
+		require.Equal(t, []string{want}, got.IDs, message)
 	}
 }

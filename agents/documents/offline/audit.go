@@ -17,7 +17,7 @@ var (
 	ruleLike  = regexp.MustCompile(`(?i)\b(?:must|shall|may not|may only|cannot|never|not (?:permitted|allowed)|prohibit(?:s|ed)|forbidden|forbids|(?:is|are|be) required|requires?|required to|obliged|mandatory|needs? to|has to|have to|at least|at most|no later than|not later than|no more than|not more than|not exceed|maximum|minimum|without (?:prior|written|the)|only (?:if|with|after|by|when))\b`)
 	forbids   = regexp.MustCompile(`(?i)\b(?:must not|shall not|may not|must never|cannot|can not|never|not (?:be )?(?:permitted|allowed)|prohibit(?:s|ed)|forbidden|forbids|may only|only (?:if|with|after|by|when)|no (?:employee|person|member|staff|one|bank|institution|customer|personal|confidential))\b`)
 	restricts = regexp.MustCompile(`(?i)\b(?:unless|only (?:if|with|after|when)|without (?:the |any |an? |prior |previous |written |express )*(?:approv|consent|permission|authori[sz]|agreement|notice)\w*)\b`)
-	exception = regexp.MustCompile(`(?i)\b(?:without|unless|except(?: with| after)?|only (?:if|with|after|when)|prior to|before)\b(.*)$`)
+	exception = regexp.MustCompile(`(?i)\b(?:without|unless|except(?: with| after)?|only (?:if|with|after|when)|prior to|before)\b`)
 	negation  = regexp.MustCompile(`(?i)\b(?:not|never|no|none|without|cannot|skip(?:ped|ping)?|waiv(?:e|ed|ing)|ignor(?:e|ed|ing)|bypass(?:ed|ing)?|omit(?:ted|ting)?|instead of|unable|refus(?:e|ed|ing)|fail(?:ed|s|ing)?|forgot(?:ten)?|don'?t|doesn'?t|didn'?t|won'?t|haven'?t|hasn'?t|isn'?t|aren'?t|can'?t)\b|n[’']t\b`)
 )
 
@@ -80,7 +80,7 @@ func audit(f llm.Facts) string {
 	}
 	for i, x := range breaches[:min(len(breaches), mostFindings)] {
 		fmt.Fprintf(&b, "\n### %d. %s\n\n- **Severity:** %s\n- **Rule:** %s\n- **Text:** %s\n- **Why:** %s.\n",
-			i+1, subject(x.rule, p.Vocab), x.severity, inline(x.rule), inline(x.text), x.why)
+			i+1, subject(x.rule), x.severity, inline(x.rule), inline(x.text), x.why)
 	}
 	if more := len(breaches) - mostFindings; more > 0 {
 		fmt.Fprintf(&b, "\n%s not shown.\n", excerpt.Count(more, "further finding"))
@@ -201,9 +201,6 @@ func (p pool) compareRule(r, t excerpt.Excerpt, around excerpt.Vector) (finding,
 	if share < barely || !telling || words == 1 && beyond < 2 {
 		return finding{}, false
 	}
-	if why == "" {
-		why = leavesPlace(r.Text, t.Text)
-	}
 	if share < touches && (why == "" || words < 2) {
 		return finding{}, false
 	}
@@ -257,21 +254,6 @@ func around(text string, at int) string {
 	return strings.ToValidUTF8(text[max(0, at-reach):min(len(text), at+reach)], "")
 }
 
-var withinPlace = regexp.MustCompile(`\b(?:within|inside)(?: of)? (?:the |an? |its )?([A-Z][\pL]+)`)
-
-// leavesPlace says when a text goes outside the place that a rule requires: "within the
-// European Economic Area". It is empty otherwise.
-func leavesPlace(rule, text string) string {
-	for _, m := range withinPlace.FindAllStringSubmatch(rule, -1) {
-		for _, lead := range []string{"", "the ", "of the ", "of "} {
-			if strings.Contains(text, "outside "+lead+m[1]) {
-				return "the text goes outside of what the rule keeps within"
-			}
-		}
-	}
-	return ""
-}
-
 // denies reports whether a negation is right before a word of the rule: "have not
 // encrypted the file".
 func (p pool) denies(text string, rule excerpt.Vector) bool {
@@ -308,22 +290,11 @@ func grade(share float64, words int) severity {
 }
 
 // isForbidden reports whether a text does what a prohibition forbids. A rule with an
-// exception ("without written approval") is kept by a text that mentions the exception and
-// does not deny it.
+// exception ("without written approval") is kept by a text that has the approval.
 func isForbidden(rule, text string, denies bool) bool {
-	m := exception.FindStringSubmatch(rule)
-	if m == nil {
-		return !denies
+	if exception.MatchString(rule) && slices.ContainsFunc(language.Stems(text), func(s string) bool { return consent[canonical(s)] }) {
+		return denies
 	}
-	for _, stem := range language.Stems(m[1]) {
-		for _, s := range language.Stems(text) {
-			if canonical(s) == canonical(stem) && consent[canonical(stem)] {
-				return denies
-			}
-		}
-	}
-	// The text does not mention the exception: it breaks the rule unless it says that
-	// the thing is not done.
 	return !denies || strings.Contains(strings.ToLower(text), "without")
 }
 

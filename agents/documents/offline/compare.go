@@ -65,13 +65,13 @@ func table(f llm.Facts, first, second source) string {
 		if x.differs != "" {
 			result = "Differs: " + x.differs
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(subject(x.a, p.Vocab)), cell(x.a), cell(x.b), escape(result))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(subject(x.a)), cell(x.a), cell(x.b), escape(result))
 	}
 	for _, s := range onlyA {
-		fmt.Fprintf(&b, "| %s | %s | – | Only in one |\n", escape(subject(s, p.Vocab)), cell(s))
+		fmt.Fprintf(&b, "| %s | %s | – | Only in one |\n", escape(subject(s)), cell(s))
 	}
 	for _, s := range onlyB {
-		fmt.Fprintf(&b, "| %s | – | %s | Only in one |\n", escape(subject(s, p.Vocab)), cell(s))
+		fmt.Fprintf(&b, "| %s | – | %s | Only in one |\n", escape(subject(s)), cell(s))
 	}
 	b.WriteString("\n")
 	return b.String()

@@ -27,8 +27,31 @@ var (
 	defines           = regexp.MustCompile(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
 )
 
-// Inquire answers with the two to five sentences that match the question best.
+// Inquire answers a question part by part: from a table if one answers it, else with the two to
+// five sentences that match it best.
 func Inquire(f llm.Facts) string {
+	question := asked(f)
+	if text, ok := FromTables(question, f); ok {
+		return text
+	}
+	parts := Parts(question)
+	if len(parts) == 1 {
+		return sentences(f)
+	}
+	var answers []string
+	for _, part := range parts {
+		text, ok := FromTables(part, f)
+		if !ok {
+			f.Message = part
+			text = sentences(f)
+		}
+		answers = append(answers, "**"+excerpt.PlainTitle(part)+"**\n\n"+strings.TrimSpace(text))
+	}
+	return strings.Join(answers, "\n\n")
+}
+
+// sentences answers with the sentences and rows of the passages that match the question best.
+func sentences(f llm.Facts) string {
 	const most = 5
 	p := gather(f.Passages, nil)
 	note := ""
@@ -62,14 +85,24 @@ func Inquire(f llm.Facts) string {
 		}
 	}
 	several := len(bySource(citedPassages(f.Passages, picked))) > 1
+	var quotes []excerpt.Excerpt
+	for _, s := range picked {
+		quotes = append(quotes, s.Excerpt)
+	}
+	first, rest := excerpt.RowsLike(quotes)
 	var b strings.Builder
-	b.WriteString(note + "According to **" + excerpt.PlainTitle(f.Passages[picked[0].Passage].Title) + "**: " + excerpt.Quote(picked[0].Excerpt) + "\n")
-	for _, s := range picked[1:] {
-		b.WriteString("\n- ")
-		if several {
-			b.WriteString("**" + excerpt.PlainTitle(f.Passages[s.Passage].Title) + "**: ")
+	b.WriteString(note + "According to **" + excerpt.PlainTitle(f.Passages[picked[0].Passage].Title) + "**: " + first + "\n")
+	for len(rest) > 0 {
+		title := "**" + excerpt.PlainTitle(f.Passages[rest[0].Passage].Title) + "**: "
+		first, rest = excerpt.RowsLike(rest)
+		switch rows := strings.HasPrefix(first, "\n"); {
+		case rows:
+			b.WriteString("\n" + title + first)
+		case several:
+			b.WriteString("\n- " + title + first)
+		default:
+			b.WriteString("\n- " + first)
 		}
-		b.WriteString(excerpt.Quote(s.Excerpt))
 	}
 	b.WriteString(p.rowsSeen(asked(f), f.Passages, picked[0]))
 	return b.String()
@@ -80,8 +113,13 @@ const maxClosest = 3
 
 func list(quotes []excerpt.Excerpt, passages []llm.Passage) string {
 	var b strings.Builder
-	for _, s := range quotes {
-		b.WriteString("\n- **" + excerpt.PlainTitle(passages[s.Passage].Title) + "**: " + excerpt.Quote(s))
+	for len(quotes) > 0 {
+		title, text := "**"+excerpt.PlainTitle(passages[quotes[0].Passage].Title)+"**: ", ""
+		if text, quotes = excerpt.RowsLike(quotes); strings.HasPrefix(text, "\n") {
+			b.WriteString("\n\n" + title + text)
+		} else {
+			b.WriteString("\n- " + title + text)
+		}
 	}
 	return b.String()
 }
@@ -112,11 +150,11 @@ func (p pool) onlyTitles(question string, docs []llm.Document) bool {
 // question before it: its own words only say in which document.
 func asked(f llm.Facts) string {
 	text := intent.Instruction(f.Message)
-	if !intent.SaysNothingNew(text) {
+	if !intent.HasNoSubject(text) {
 		return text
 	}
 	for i := len(f.Recent) - 1; i >= 0; i-- {
-		if m := f.Recent[i]; m.Role == llm.User && !intent.SaysNothingNew(intent.Instruction(m.Text)) {
+		if m := f.Recent[i]; m.Role == llm.User && !intent.HasNoSubject(intent.Instruction(m.Text)) {
 			if len(language.ContentWords(text)) > 0 {
 				return intent.Instruction(m.Text)
 			}
@@ -279,7 +317,8 @@ func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document)
 		if titled > 0.99*asked && number && tellsFigure(s.Text, question) {
 			covered = asked
 		}
-		if covered < least*asked {
+		isMeant := meant[passages[s.Passage].DocID] // a name is a hint
+		if covered < least*asked && !(isMeant && covered > least/4*asked) {
 			continue
 		}
 		score *= 0.5 + covered/asked
@@ -304,8 +343,8 @@ func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document)
 		if len(kind.Without(title)) < len(kind) { // its title has the document noun of the question
 			score *= 1.3
 		}
-		if meant[passages[s.Passage].DocID] { // a name is a hint
-			score *= 1.6
+		if isMeant {
+			score *= 2.5
 		}
 		if best > 0 {
 			score *= 1 + 0.2*passages[s.Passage].Score/best

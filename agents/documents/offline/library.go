@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/agents/documents/mention"
@@ -16,19 +17,20 @@ import (
 // maxListed is the number of documents in an answer about the library.
 const maxListed = 50
 
-// library answers which documents there are: how many, of which kind, since when. Those that
-// failed or are still read stand apart, and samples are listed only without own documents.
-func library(f llm.Facts) string {
-	q := intent.ReadLibrary(f.Message, f.Now)
-	own := slices.DeleteFunc(slices.Clone(f.Documents), func(d llm.Document) bool { return d.Public })
+// Library answers which of all documents a message asks for: how many, of which kind, since
+// when, or what was imported. Those that failed or are still read stand apart, and samples are
+// listed only without own documents.
+func Library(message string, all []llm.Document, now time.Time) string {
+	q := intent.ReadLibrary(message, now)
+	own := slices.DeleteFunc(slices.Clone(all), func(d llm.Document) bool { return d.Public })
 	samples := len(own) == 0
 	if samples {
-		own = f.Documents
+		own = all
 	}
 	var ready, reading, failed []llm.Document
 	for _, d := range own {
 		switch {
-		case q.Format != "" && d.Format != q.Format, !q.Since.IsZero() && (d.Added.Before(q.Since) || !d.Added.Before(q.Until)):
+		case q.Imported && !d.Imported, q.Format != "" && d.Format != q.Format, !q.Since.IsZero() && (d.Added.Before(q.Since) || !d.Added.Before(q.Until)):
 		case d.Status == string(chat.DocFailed):
 			failed = append(failed, d)
 		case d.Status == string(chat.DocProcessing):
@@ -40,7 +42,7 @@ func library(f llm.Facts) string {
 	if named := mention.OfKind(ready, q.Words); len(q.Words) > 0 {
 		ready = named
 	}
-	if about := mention.NewLibrary(own).Resolve(mention.Request{Text: f.Message, Action: chat.Summarize}); len(about.IDs) == 1 && !q.Counts {
+	if about := mention.NewLibrary(own).Resolve(mention.Request{Text: message, Action: chat.Summarize}); len(about.IDs) == 1 && !q.Counts {
 		ready = slices.DeleteFunc(ready, func(d llm.Document) bool { return d.ID != about.IDs[0] }) // "since when do I have the lease?"
 	}
 	if q.Failed {
@@ -50,10 +52,13 @@ func library(f llm.Facts) string {
 		ready, reading = nil, nil
 	}
 	if len(ready)+len(reading)+len(failed) == 0 {
-		if len(f.Documents) == 0 {
+		if q.Imported {
+			return "Nothing has been imported."
+		}
+		if len(all) == 0 {
 			return "There is no document yet. Add one with the button at the message box."
 		}
-		return fmt.Sprintf("I found no such document. There %s in the library.", are(len(f.Documents)))
+		return fmt.Sprintf("I found no such document. There %s in the library.", are(len(all)))
 	}
 	var b strings.Builder
 	if len(ready) > 0 {

@@ -22,30 +22,18 @@ func escape(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
 }
 
-// subject says in a few words what a sentence is about: its heading, else its rarest words.
-func subject(s excerpt.Excerpt, v *excerpt.Vocabulary) string {
+// subject says in a few words what a sentence is about: its heading, else its first words.
+func subject(s excerpt.Excerpt) string {
 	if s.Heading != "" {
 		r := []rune(excerpt.PlainTitle(language.WithoutClauseNumber(s.Heading)))
 		return strings.TrimSpace(string(r[:min(len(r), 60)]))
 	}
-	type word struct {
-		text string
-		idf  float64
-		at   int
-	}
-	var all []word
-	for i, w := range language.ContentWords(s.Text) {
-		q := v.Query(w)
-		if len(q) == 1 && len(w) > 3 && !language.HasNumber(w) && !slices.ContainsFunc(all, func(o word) bool { return o.text == w }) {
-			all = append(all, word{w, v.IDF(q[0].Word), i})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b word) int { return cmp.Compare(b.idf, a.idf) })
-	all = all[:min(len(all), 3)]
-	slices.SortFunc(all, func(a, b word) int { return a.at - b.at })
+	const most = 3 // words
 	var out []string
-	for _, w := range all {
-		out = append(out, w.text)
+	for _, w := range language.ContentWords(s.Text) {
+		if len(out) < most && len(w) > 3 && !language.HasNumber(w) && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
 	}
 	if len(out) == 0 {
 		return "–"

@@ -35,7 +35,6 @@ func TestAnswersFromTheSampleDocuments(t *testing.T) {
 	policy25 := sample(t, 40, "policy 2025", "remote-work-policy-2025.md")
 
 	has(t, answered(t, llm.TaskAudit, llm.Facts{Message: sampleText(t, "supplier-contract.txt"), Passages: circular}),
-		"the text goes outside of what the rule keeps within",
 		"the text says 14 days, the rule asks for at least 30 days",
 		"the text says 48 hours, the rule allows at most 24 hours",
 		"the text says 180 days, the rule allows at most 90 days")

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
-	"github.com/palaver-chat/palaver/agents/documents/mention"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
@@ -21,7 +20,7 @@ var (
 // the person's documents, and suggests three messages.
 func talk(f llm.Facts) string {
 	if intent.AsksLibrary(f.Message) {
-		return library(f)
+		return Library(f.Message, f.Documents, f.Now)
 	}
 	var b strings.Builder
 	switch {
@@ -64,18 +63,9 @@ func suggestions(docs []llm.Document) []string {
 	if len(docs) == 1 {
 		return []string{"Summarize " + first, "What does " + first + " say about deadlines?", "Check this email against " + first + ": …"}
 	}
-	a, b := twoAlike(docs)
 	return []string{
 		"Summarize " + first,
 		"What does " + excerpt.PlainTitle(docs[1].Title) + " say about deadlines?",
-		"Compare " + excerpt.PlainTitle(a.Title) + " and " + excerpt.PlainTitle(b.Title),
+		"Compare " + first + " and " + excerpt.PlainTitle(docs[1].Title),
 	}
-}
-
-// twoAlike returns two versions of a document, or else the first two documents.
-func twoAlike(docs []llm.Document) (a, b llm.Document) {
-	if i, j, ok := mention.TwoVersions(docs); ok {
-		return docs[i], docs[j]
-	}
-	return docs[0], docs[1]
 }

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -16,38 +17,24 @@ var asking = language.NewSet("summarize summarise summary compare audit check ov
 // the message says little, then industry and location.
 func webQuery(f llm.Facts) llm.WebQuery {
 	const longest = 200
-	var words []string
-	seen := map[string]bool{}
-	add := func(text string) {
-		for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '\'' }) {
-			lower := strings.ToLower(w)
-			if len(language.ContentWords(w)) == 0 || asking[lower] || seen[lower] {
-				continue
-			}
-			if n := len(strings.Join(words, " ")) + 1 + len(w); n > longest {
-				return
-			}
-			seen[lower] = true
-			words = append(words, w)
-		}
-	}
-	add(intent.Instruction(f.Message))
+	words := contentOf(intent.Instruction(f.Message))
 	if len(words) < 3 {
 		for _, d := range f.Documents {
-			add(d.Title)
+			words = append(words, contentOf(d.Title)...)
 		}
 	}
 	if intent.AsksForNews(f.Message) {
-		add("latest")
-		if !seen["latest"] {
-			words = append(words, "latest")
-		}
+		words = append(words, "latest")
 	}
-	add(f.Industry)
-	add(f.Location)
+	words = slices.Concat(words, contentOf(f.Industry), contentOf(f.Location))
 	if len(words) == 0 {
-		r := []rune(strings.TrimSpace(f.Message))
-		return llm.WebQuery{Query: string(r[:min(len(r), longest)])}
+		words = strings.Fields(f.Message)
 	}
-	return llm.WebQuery{Query: strings.Join(words, " ")}
+	return llm.WebQuery{Query: language.Truncate(strings.Join(language.Distinct(words), " "), longest)}
+}
+
+// contentOf returns the words of a text, as written, that say what to search for.
+func contentOf(text string) []string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '\'' })
+	return slices.DeleteFunc(words, func(w string) bool { return len(language.ContentWords(w)) == 0 || asking[strings.ToLower(w)] })
 }

@@ -41,6 +41,7 @@ type Material struct {
 	Subject      []llm.Passage // the document under audit
 	Documents    []llm.Document
 	Passages     []llm.Passage
+	Opened       []llm.Passage // of documents that are read whole, for the engine without a model
 	Sources      []cite.Source
 	Quotable     []string // texts that may be quoted without being cited
 	Web          bool
@@ -48,9 +49,11 @@ type Material struct {
 	Weak         bool // the passages have too little
 	Recent       []chat.Message
 	Summary      string // of what was said before Recent
+	Wishes       string // how the person wants answers
 	Pictures     int    // attached; Images has those that the model can see
 	Images       []llm.Image
 	HasTools     bool
+	Guidance     string          // about the turn's effort and limits
 	Calls        prompt.Exchange // the turn's tool calls so far
 }
 
@@ -64,6 +67,27 @@ func (m *Material) AddSubject(hits []chat.Hit) {
 	m.Subject = append(m.Subject, m.number(hits)...)
 	if len(hits) > 0 {
 		m.SubjectTitle = hits[0].Title
+	}
+}
+
+// AddOpened adds all passages of a document. Those among Passages keep their numbers.
+func (m *Material) AddOpened(chunks []chat.Hit) {
+	known := map[string]int{}
+	for _, s := range m.Sources {
+		known[s.ChunkID] = s.N
+	}
+	for i, h := range chunks {
+		n := known[h.ID]
+		if n == 0 {
+			n = len(m.Sources) + 1
+			source, _ := prompt.Numbered(n, h)
+			m.Sources = append(m.Sources, source)
+		}
+		_, passage := prompt.Numbered(n, h)
+		if i+1 < len(chunks) && chunks[i+1].Start > h.End+1 { // a blank line ends a table
+			passage.Text += "\n"
+		}
+		m.Opened = append(m.Opened, passage)
 	}
 }
 
@@ -146,6 +170,8 @@ func Answer(m Material) llm.Request {
 			Action:     m.Action,
 			Documents:  m.Documents,
 			Passages:   slices.Clone(m.Passages),
+			Opened:     m.Opened,
+			Now:        m.Now,
 			WebAllowed: m.Web,
 			Weak:       m.Weak,
 			Used:       m.Calls.Used,
@@ -159,6 +185,9 @@ func (m Material) system() string {
 	system := text(string(m.Action)+".md") + "\n\n" + text("rules.md")
 	if m.HasTools {
 		system += "\n\n" + text("tools.md")
+	}
+	if m.Guidance != "" {
+		system += "\n\n" + m.Guidance
 	}
 	return system
 }
@@ -180,7 +209,7 @@ func (m Material) user() string {
 		b.WriteString("</text_under_audit>\n")
 		b.WriteString(m.comparisons())
 	}
-	b.WriteString("\n<question>\n" + llm.Data(m.Message) + "\n</question>")
+	b.WriteString("\n<question>\n" + llm.Data(m.Message) + "\n</question>" + prompt.WishesNote(m.Wishes))
 	return b.String()
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -31,9 +32,12 @@ func talk(m Material) llm.Request {
 		if d.Public {
 			about = append(about, "sample for everyone")
 		}
+		if d.Imported {
+			about = append(about, "imported")
+		}
 		b.WriteString("- " + llm.Data(strings.Join(strings.Fields(cmp.Or(d.Label, d.Title)), " ")+" ("+strings.Join(about, ", ")+")") + "\n")
 	}
-	b.WriteString("</documents>\n\n<message>\n" + llm.Data(m.Message) + "\n</message>")
+	b.WriteString("</documents>\n\n<message>\n" + llm.Data(m.Message) + "\n</message>" + prompt.WishesNote(m.Wishes))
 	return llm.Request{
 		Task:     llm.TaskTalk,
 		Messages: append(m.answering(text("talk.md"), b.String()), m.Calls.Messages...),

@@ -60,7 +60,8 @@ type (
 		ClientTurnID      string            `json:"client_turn_id"`
 		StreamRunID       string            `json:"stream_run_id"`
 		Usage             usageJSON         `json:"usage"`
-		Citations         []chat.Citation   `json:"citations,omitempty"` // of the answer, or of its partial
+		Citations         []chat.Citation   `json:"citations,omitempty"`  // of the answer, or of its partial
+		Unverified        []string          `json:"unverified,omitempty"` // the same
 	}
 	usageJSON struct {
 		TokensIn  int      `json:"tokens_in"`
@@ -152,6 +153,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 		if e.Response != nil {
 			w.done.FinishedReason = e.Response.Finish.Reason()
 			w.done.Usage, w.done.Citations = usage(e.Response.Usage), e.Response.Citations
+			w.done.Unverified = e.Response.Unverified
 		}
 	case chat.EventCancelled:
 		w.done.FinishedReason, w.done.InterruptedReason = cancelled, e.Reason
@@ -166,7 +168,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 // early ends a turn that was cut short: the client gets the text that it lacks.
 func (w *Wire) early(b []byte, e chat.Event) []byte {
 	w.used(e.Usage)
-	w.done.Citations = e.Citations
+	w.done.Citations, w.done.Unverified = e.Citations, e.Unverified
 	return w.text(b, w.sent.Rest(e.Partial))
 }
 

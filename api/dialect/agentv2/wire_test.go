@@ -67,11 +67,11 @@ func TestWire(t *testing.T) {
 		{"a stop, with citations and no known cost", nil, []chat.Event{
 			{Type: chat.EventToken, Text: "A [1]"},
 			{Type: chat.EventCancelled, Reason: chat.UserCancelled, Partial: "A [1]", Usage: &chat.Usage{TokensIn: 1, Unpriced: true, Searches: 2},
-				Citations: []chat.Citation{{N: 1, Source: "web", Title: "T", URL: "u", Quote: "q"}}},
+				Citations: []chat.Citation{{N: 1, Source: "web", Title: "T", URL: "u", Quote: "q"}}, Unverified: []string{"A"}},
 		}, []string{
 			`data: {"type":"text","content":"A [1]","stream_run_id":"r"}`,
 			done + `"cancelled","interrupted_reason":"user_cancelled","client_turn_id":"c","stream_run_id":"r","usage":{"tokens_in":1,"tokens_out":0,"cost_usd":null,"calls":0,"searches":2},` +
-				`"citations":[{"n":1,"source":"web","title":"T","url":"u","quote":"q"}]}`,
+				`"citations":[{"n":1,"source":"web","title":"T","url":"u","quote":"q"}],"unverified":["A"]}`,
 		}},
 		{"a question", nil, []chat.Event{{Type: chat.EventInterrupt, TurnID: "t", Interrupt: &chat.Interrupt{ID: "t.q1", Type: chat.ToolApproval, Message: "m",
 			Calls: []chat.ToolCall{{ID: "1", Name: "n", Arguments: json.RawMessage(`{}`), Editable: true}}}}}, []string{

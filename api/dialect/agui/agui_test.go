@@ -26,7 +26,7 @@ func TestARunSendsAnswersOrOpens(t *testing.T) {
 	r := parse(`{"threadId":"t","runId":"r","state":{"a":1},"tools":[],"context":[],"forwardedProps":{"x":5,"palaver":{"agent":"documents","on_disconnect":"continue"}},
 		"messages":[{"id":"a","role":"user","content":"one"},{"id":"b","role":"assistant"},{"id":"c","role":"user","content":[{"type":"text","text":"two"},{"type":"image","source":{"type":"data","value":"AAAA","mimeType":"image/png"}}]}]}`)
 	require.Equal(t, "two", r.Message.Text)
-	require.Len(t, r.Message.Pictures, 1)
+	require.Len(t, r.Message.Files, 1)
 	require.Equal(t, []string{"b", "a"}, r.Earlier)
 	require.Equal(t, chat.AgentDocuments, r.Submit.Content.Agent)
 	require.False(t, r.Submit.CancelOnDisconnect)
@@ -249,7 +249,7 @@ func FuzzParse(f *testing.F) {
 		r, err := Parse([]byte(body), agents)
 		var p dialect.Problems
 		require.False(t, err != nil && (!errors.As(err, &p) || len(p) == 0), "%q: %v", body, err)
-		require.False(t, err == nil && r.Message != nil && r.Message.Text == "" && len(r.Message.Pictures)+len(r.Message.Attachments) == 0, "%q: the message is empty", body)
+		require.False(t, err == nil && r.Message != nil && r.Message.Text == "" && len(r.Message.Files)+len(r.Message.Attachments) == 0, "%q: the message is empty", body)
 	})
 }
 

@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
@@ -40,11 +41,30 @@ type partBody struct {
 	Type   string      `json:"type"`
 	Text   string      `json:"text"`
 	Source *sourceBody `json:"source"`
+
+	// Of the older type "binary".
+	MediaType string `json:"mimeType"`
+	URL       string `json:"url"`
+	Data      string `json:"data"`
+	Filename  string `json:"filename"`
+
+	Metadata json.RawMessage `json:"metadata"`
 }
 
 type sourceBody struct {
-	Type  string `json:"type"`
-	Value string `json:"value"`
+	Type      string `json:"type"`
+	Value     string `json:"value"`
+	MediaType string `json:"mimeType"`
+}
+
+// filename returns the name of the part's file; empty if the client does not tell it.
+func (t partBody) filename() string {
+	var m struct {
+		Filename string `json:"filename"`
+		Name     string `json:"name"`
+	}
+	_ = json.Unmarshal(t.Metadata, &m) // the client's own
+	return cmp.Or(t.Filename, m.Filename, m.Name)
 }
 
 type resumeBody struct {
@@ -83,7 +103,7 @@ func (r Run) Cancels() bool { return r.Answer != nil && r.Answer.Value.Type == c
 // Message is the person's new message.
 type Message struct {
 	ID, Text    string
-	Pictures    [][]byte
+	Files       []dialect.File // inside the message
 	Attachments []string
 }
 
@@ -244,40 +264,50 @@ func (m *Message) content(p *dialect.Problems, field string, raw json.RawMessage
 		switch {
 		case t.Type == "text":
 			texts = append(texts, t.Text)
-		case t.Type == "image" && t.Source != nil:
-			m.picture(p, at+".source", *t.Source)
+		case (t.Type == "image" || t.Type == "document") && t.Source != nil:
+			m.file(p, at+".source", *t.Source, t.filename())
+		case t.Type == "binary" && t.Data != "":
+			m.file(p, at, sourceBody{"data", t.Data, t.MediaType}, t.filename())
+		case t.Type == "binary":
+			m.file(p, at, sourceBody{"url", t.URL, t.MediaType}, t.filename())
 		default:
-			p.Add(at+".type", "must be text or image")
+			p.Add(at+".type", "must be text, image or document")
 			return
 		}
 	}
 	m.Text = strings.TrimSpace(strings.Join(texts, "\n"))
 	least := 1
-	if n := len(m.Pictures) + len(m.Attachments); n > 0 {
+	if n := len(m.Files) + len(m.Attachments); n > 0 {
 		least = 0
 		if n > chat.MaxAttachments {
-			p.Add(field, "must have at most "+strconv.Itoa(chat.MaxAttachments)+" pictures")
+			p.Add(field, "must have at most "+strconv.Itoa(chat.MaxAttachments)+" files")
 		}
 	}
 	p.Text(field, m.Text, least, chat.MaxMessage)
 }
 
-func (m *Message) picture(p *dialect.Problems, field string, s sourceBody) {
-	if s.Type == "data" {
-		data, err := base64.StdEncoding.DecodeString(s.Value)
-		if err != nil || len(data) == 0 {
-			p.Add(field+".value", "must be base64")
+func (m *Message) file(p *dialect.Problems, field string, s sourceBody, name string) {
+	f := dialect.File{Field: field, Name: name, MediaType: s.MediaType}
+	ok := false
+	switch {
+	case s.Type == "data":
+		var err error
+		f.Data, err = base64.StdEncoding.DecodeString(s.Value)
+		ok = err == nil && len(f.Data) > 0
+	case strings.HasPrefix(s.Value, "data:"):
+		f.MediaType, f.Data, ok = dialect.ReadDataURL(s.Value)
+	default:
+		var id string
+		if id, ok = dialect.AttachmentID(s.Value); ok {
+			m.Attachments = append(m.Attachments, id)
 			return
 		}
-		m.Pictures = append(m.Pictures, data)
+	}
+	if !ok {
+		p.Add(field, "must be base64 data, a data: URL, or the address of an attachment of this server")
 		return
 	}
-	id, ours := dialect.AttachmentID(s.Value)
-	if s.Type != "url" || !ours {
-		p.Add(field, "must be data, or the address of an attachment of this server")
-		return
-	}
-	m.Attachments = append(m.Attachments, id)
+	m.Files = append(m.Files, f)
 }
 
 // ClientTurnID returns the client_turn_id of the n-th content, from 1, that a client has

@@ -197,15 +197,10 @@ func (h handlers) send(c *gin.Context, in Run) error {
 		}
 		s.Content.ParentRequest = parent
 	}
-	for _, data := range m.Pictures {
-		id, err := h.KeepPicture(c, s.ThreadID, data)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(s.Content.Attachments, id) {
-			s.Content.Attachments = append(s.Content.Attachments, id)
-		}
+	if err := dialect.Attach(c, h, &s, m.Files); err != nil {
+		return err
 	}
+	m.Files = nil // a stream would keep them in memory
 	return h.Submit(c, s, func(to dialect.Stream) dialect.Wire { return NewWire(to, in, nil) })
 }
 

@@ -129,6 +129,7 @@ type (
 		TurnID              string          `json:"turn_id"`
 		Documents           []chat.DocRef   `json:"documents"`
 		Citations           []chat.Citation `json:"citations"`
+		Unverified          []string        `json:"unverified,omitempty"`
 		Action              chat.Action     `json:"action,omitempty"`
 		InferenceConfidence chat.Confidence `json:"inference_confidence,omitempty"`
 		RetrievalConfidence chat.Confidence `json:"retrieval_confidence,omitempty"`
@@ -414,6 +415,7 @@ func (w *Wire) response(e chat.Event) {
 	if r.Citations != nil {
 		w.state.Citations = r.Citations
 	}
+	w.state.Unverified = r.Unverified
 	w.state.Action, w.state.InferenceConfidence, w.state.RetrievalConfidence = r.Action, r.InferenceConfidence, r.RetrievalConfidence
 	w.end.Result = &resultJSON{r.Text, w.state.Citations, e.TurnID}
 	w.used(&r.Usage)
@@ -425,8 +427,8 @@ func (w *Wire) early(e chat.Event) {
 	w.used(e.Usage)
 	w.text(w.sent.Rest(e.Partial))
 	w.closeText()
-	if len(e.Citations) > 0 {
-		w.state.Citations = e.Citations
+	if len(e.Citations)+len(e.Unverified) > 0 {
+		w.state.Citations, w.state.Unverified = append(w.state.Citations, e.Citations...), e.Unverified
 		w.snapshot()
 	}
 }

@@ -26,6 +26,7 @@ func (h handlers) thread(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	c.Header("X-Thread-Id", thread)
 	var p dialect.Problems
 	n, head, before := request.Limit(c, &p, 200, 500), c.Query("head"), c.Query("before")
 	p.ID("head", head)
@@ -55,9 +56,6 @@ func (h handlers) thread(c *gin.Context) error {
 		turn := []Message{UserMessage(m, pictures[m.TurnID])}
 		if len(log.Events) > 0 {
 			to := dialect.Stream{Thread: name, Turn: log.Turn, RunID: log.Turn.StreamRunID}
-			if end := &log.Events[len(log.Events)-1]; h.Operator(c) {
-				*end = end.ForOperator()
-			}
 			turn = append(turn, AssistantMessage(to, log.Events))
 		}
 		if len(messages) > 0 && len(messages)+len(turn) > n {

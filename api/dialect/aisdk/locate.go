@@ -2,6 +2,7 @@ package aisdk
 
 import (
 	"context"
+	"slices"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/request"
@@ -27,7 +28,11 @@ func (h handlers) locate(ctx context.Context, owner string, in *Request) error {
 			return h.allowNew(err, in)
 		}
 		if known && in.Kind == Regenerate {
-			*content, in.Submit.AgentUnset, in.Pictures = t.Content, false, nil
+			model := content.Model
+			*content, in.Submit.AgentUnset, in.Files = t.Content, false, nil
+			if model != "" || !slices.Contains(h.Models(), content.Model) {
+				content.Model = model
+			}
 		}
 		if known && t.Parent != "" {
 			content.ParentRequest = t.Parent

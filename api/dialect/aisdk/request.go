@@ -3,10 +3,8 @@ package aisdk
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"mime"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,8 +37,8 @@ type Request struct {
 	// Submit is the message. For Regenerate the stored message is used, if it exists.
 	Submit dialect.Submit
 	// Answer is the answer of Reply.
-	Answer   dialect.Answer
-	Pictures []Picture // pictures inside the message
+	Answer dialect.Answer
+	Files  []dialect.File // inside the message
 
 	MessageID string    // of the person's message; "" if the client sends none
 	Replaces  string    // the message that is replaced, or whose answer is regenerated
@@ -94,12 +92,6 @@ func one(parts []string, field, all string) string {
 // Earlier is a message of the client's conversation.
 type Earlier struct{ Role, ID string }
 
-// Picture is a picture from a data: URL. Its bytes are not validated yet.
-type Picture struct {
-	Field string
-	Data  []byte
-}
-
 type chatBody struct {
 	ID             string            `json:"id"`
 	ConversationID string            `json:"conversationId"`
@@ -130,6 +122,7 @@ type part struct {
 	Text       *string `json:"text"`
 	URL        string  `json:"url"`
 	MediaType  string  `json:"mediaType"`
+	Filename   string  `json:"filename"`
 	State      string  `json:"state"`
 	ToolCallID string  `json:"toolCallId"`
 	Approval   *struct {
@@ -357,25 +350,24 @@ func (r *Request) read(p *dialect.Problems, field string, m message) {
 		}
 	}
 	s := &r.Submit
-	if n := len(s.Content.Attachments) + len(r.Pictures); n > chat.MaxAttachments {
-		p.Add(field+".parts", "must have at most "+strconv.Itoa(chat.MaxAttachments)+" pictures")
+	files := len(s.Content.Attachments) + len(r.Files)
+	if files > chat.MaxAttachments {
+		p.Add(field+".parts", "must have at most "+strconv.Itoa(chat.MaxAttachments)+" files")
 	}
 	s.Content.Message = strings.TrimSpace(strings.Join(texts, "\n"))
 	least := 1
-	if len(s.Content.Attachments)+len(r.Pictures) > 0 {
+	if files > 0 {
 		least = 0
 	}
 	p.Text(field+".parts", s.Content.Message, least, chat.MaxMessage)
 }
 
-// file reads a picture: an uploaded one, or one in a data: URL.
+// file reads a picture or a document: an uploaded picture, or a file in a data: URL.
 func (r *Request) file(p *dialect.Problems, field string, t part) {
-	head, data, _ := strings.Cut(t.URL, ",")
-	head, inside := strings.CutPrefix(head, "data:")
-	if !inside {
+	if !strings.HasPrefix(t.URL, "data:") {
 		id, ours := dialect.AttachmentID(t.URL)
 		if !ours {
-			p.Add(field+".url", "must be the address of an attachment, or a data: URL of a picture")
+			p.Add(field+".url", "must be the address of an attachment, or a data: URL")
 			return
 		}
 		if list := &r.Submit.Content.Attachments; !slices.Contains(*list, id) {
@@ -384,19 +376,18 @@ func (r *Request) file(p *dialect.Problems, field string, t part) {
 		}
 		return
 	}
-	head, encoded := strings.CutSuffix(head, ";base64")
-	kind, _, err := mime.ParseMediaType(head)
-	if err != nil || !slices.Contains([]string{"image/jpeg", "image/png", "image/webp"}, kind) {
-		p.Add(field+".mediaType", "must be image/jpeg, image/png or image/webp")
-		return
-	}
-	raw, err := base64.StdEncoding.DecodeString(data)
-	if !encoded || err != nil || len(raw) == 0 {
+	kind, data, ok := dialect.ReadDataURL(t.URL)
+	if !ok {
 		p.Add(field+".url", "must be a data: URL in base64")
 		return
 	}
-	if !slices.ContainsFunc(r.Pictures, func(x Picture) bool { return bytes.Equal(x.Data, raw) }) {
-		r.Pictures = append(r.Pictures, Picture{field + ".url", raw})
+	f := dialect.File{Field: field + ".url", Name: t.Filename, MediaType: kind, Data: data}
+	if f.IsPicture() && !slices.Contains([]string{"image/jpeg", "image/png", "image/webp"}, kind) {
+		p.Add(field+".mediaType", "must be image/jpeg, image/png or image/webp, or that of a document")
+		return
+	}
+	if !slices.ContainsFunc(r.Files, func(x dialect.File) bool { return bytes.Equal(x.Data, data) }) {
+		r.Files = append(r.Files, f)
 	}
 }
 

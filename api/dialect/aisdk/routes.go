@@ -115,16 +115,13 @@ func (h handlers) chat(c *gin.Context) error {
 	if err := h.locate(ctx, owner, &in); err != nil {
 		return err
 	}
-	for _, p := range in.Pictures {
-		id, err := h.KeepPicture(c, in.Submit.ThreadID, p.Data)
-		if err != nil {
-			return err
-		}
-		in.Submit.Content.Attachments = append(in.Submit.Content.Attachments, id)
+	if err := dialect.Attach(c, h, &in.Submit, in.Files); err != nil {
+		return err
 	}
 	if in.Kind == Send && in.Submit.ClientTurnID == "" {
 		in.Submit.Edition = func(n int) string { return ClientTurnID(in.MessageID, n) }
 	}
+	in.Files = nil // a stream would keep them in memory
 	return in.renamed(h.Submit(c, in.Submit, wire))
 }
 

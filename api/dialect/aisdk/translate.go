@@ -116,6 +116,12 @@ func (t *translation) begin() {
 	if t.turn.Content.Agent != "" {
 		m["agent"] = t.turn.Content.Agent
 	}
+	if t.turn.Content.Model != "" {
+		m["model"] = t.turn.Content.Model
+	}
+	if t.turn.Content.Temporary {
+		m["temporary"] = true
+	}
 	if at := written(t.turn); !at.IsZero() {
 		m["created_at"] = at.UTC().Format(time.RFC3339Nano)
 	}
@@ -179,6 +185,7 @@ func (t *translation) event(e chat.Event, id string) {
 		t.early(e)
 		t.end = ending{reason: finishOther, metadata: map[string]any{
 			"finished_reason": "cancelled", "interrupted": true, "interrupted_reason": e.Reason}}
+		addUnverified(t.end.metadata, e.Unverified)
 		t.used(e.Usage)
 	case chat.EventFailed:
 		t.early(e)
@@ -187,6 +194,7 @@ func (t *translation) event(e chat.Event, id string) {
 		if t.end.error == "" {
 			t.end.error = e.Code
 		}
+		addUnverified(t.end.metadata, e.Unverified)
 		t.used(e.Usage)
 	}
 }
@@ -195,6 +203,12 @@ func (t *translation) event(e chat.Event, id string) {
 func (t *translation) used(u *chat.Usage) {
 	if u != nil {
 		addUsage(t.end.metadata, *u)
+	}
+}
+
+func addUnverified(metadata map[string]any, words []string) {
+	if len(words) > 0 {
+		metadata["unverified"] = words
 	}
 }
 
@@ -487,6 +501,7 @@ func (t *translation) response(e chat.Event) {
 		t.source(c)
 	}
 	m := map[string]any{"finished_reason": r.Finish.Reason()}
+	addUnverified(m, r.Unverified)
 	addUsage(m, r.Usage)
 	for name, value := range map[string]string{"action": string(r.Action),
 		"inference_confidence": string(r.InferenceConfidence), "retrieval_confidence": string(r.RetrievalConfidence)} {

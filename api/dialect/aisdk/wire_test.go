@@ -89,7 +89,7 @@ func TestWire(t *testing.T) {
 			{Type: chat.EventStatus, Node: chat.NodeDocs, Message: "m", DocsFound: []chat.DocRef{{ID: "d", Title: "T"}}},
 			{Type: chat.EventToken, Text: "Hi ", Piece: 1}, {Type: chat.EventToken, Text: "you", Piece: 1}, {Type: chat.EventText, Text: "Hi you", Piece: 1},
 			{Type: chat.EventResponse, Response: &chat.Response{Text: "Hi you", Action: chat.Inquire, InferenceConfidence: chat.High,
-				Usage: chat.Usage{TokensIn: 1, TokensOut: 2, CostUSD: 0.5}, Citations: []chat.Citation{
+				Usage: chat.Usage{TokensIn: 1, TokensOut: 2, CostUSD: 0.5}, Unverified: []string{"you"}, Citations: []chat.Citation{
 					{N: 1, Source: "document", DocID: "d", ChunkID: "d.0", Title: "", Quote: "q", Start: &at, End: &end, Page: 2},
 					{N: 2, Source: "web", URL: "https://a.example", Quote: "w"}, {N: 3, Source: "web"}}}},
 		}, []string{start, startStep, thinking,
@@ -98,7 +98,7 @@ func TestWire(t *testing.T) {
 			textStart, delta("Hi "), delta("you"), textEnd,
 			`{"type":"source-document","sourceId":"source-1","mediaType":"text/plain","title":"Document","providerMetadata":{"palaver":{"chunk_id":"d.0","doc_id":"d","end":7,"n":1,"page":2,"quote":"q","start":3}}}`,
 			`{"type":"source-url","sourceId":"source-2","url":"https://a.example","providerMetadata":{"palaver":{"n":2,"quote":"w"}}}`,
-			`{"type":"message-metadata","messageMetadata":{"action":"inquire","cost_usd":0.5,"finished_reason":"stop","inference_confidence":"high","tokens_used":3}}`,
+			`{"type":"message-metadata","messageMetadata":{"action":"inquire","cost_usd":0.5,"finished_reason":"stop","inference_confidence":"high","tokens_used":3,"unverified":["you"]}}`,
 			finishStep, stop}},
 		{"finished text only", nil, nil, []chat.Event{{Type: chat.EventText, Text: "Hi", Piece: 1}, {Type: chat.EventResponse}},
 			[]string{start, startStep, textStart, delta("Hi"), textEnd, response, finishStep, stop}},

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/boards/board"
@@ -50,7 +49,7 @@ func ParseMessage(body []byte, agents chat.Agents) (dialect.Submit, error) {
 	if b.DiscoveryID != nil && *b.DiscoveryID != "" {
 		s.ThreadID = p.UUID("discovery_id", *b.DiscoveryID)
 	} else {
-		s.Content.Board = readBoard(&p, b.Context, b.History)
+		s.Content.Board = readBoard(&p, b.Context, b.History, b.ReferencedItems)
 	}
 	return s, p.Err()
 }
@@ -74,12 +73,12 @@ func readReferences(p *dialect.Problems, items []referencedBody) []string {
 }
 
 // readBoard reads the board of a request, with the chat so far.
-func readBoard(p *dialect.Problems, context, history json.RawMessage) json.RawMessage {
+func readBoard(p *dialect.Problems, context, history json.RawMessage, referenced []referencedBody) json.RawMessage {
 	if isNull(context) {
 		p.Add("discovery_context", "or discovery_id is needed")
 		return nil
 	}
-	b, err := board.ReadContext(context, history, time.Time{})
+	b, err := board.ReadContext(context, history)
 	var invalid *board.Invalid
 	switch {
 	case errors.As(err, &invalid):
@@ -92,6 +91,9 @@ func readBoard(p *dialect.Problems, context, history json.RawMessage) json.RawMe
 	case err != nil:
 		p.Add("discovery_context", "cannot be read")
 		return nil
+	}
+	for _, r := range referenced[:min(len(referenced), dialect.MaxTags)] {
+		b.Refer(r.ID, r.Type, r.Text)
 	}
 	raw, err := json.Marshal(b)
 	if err != nil {

@@ -44,18 +44,16 @@ func TestMessageWithABoardKeepsItsIDs(t *testing.T) {
 func TestBadFieldsOfAMessageAreNamed(t *testing.T) {
 	t.Parallel()
 	for body, field := range map[string]string{
-		`{"discovery_context":{}}`:                                    "message",
-		`{"message":"x"}`:                                             "discovery_context",
-		`{"message":"x","discovery_id":"no"}`:                         "discovery_id",
-		`{"message":"x","discovery_context":5}`:                       "discovery_context",
-		`{"message":"x","discovery_context":{"facts":[{"text":""}]}}`: "discovery_context.facts[0].text",
-		`{"message":"x","discovery_context":{"facts":[{"fact_id":"a","text":"x"},{"fact_id":"a","text":"y"}]}}`:             "discovery_context.facts[1].fact_id",
-		`{"message":"x","discovery_context":{"inputs":[{"input_id":"a","text":"x"}],"facts":[{"fact_id":"a","text":"y"}]}}`: "discovery_context.facts[0].fact_id",
-		`{"message":"x","discovery_context":{},"chat_history":[{"role":"system","content":"x"}]}`:                           "chat_history[0].role",
-		`{"message":"x","discovery_context":{},"chat_history":"x"}`:                                                         "chat_history",
-		`{"message":"x","discovery_context":{},"referenced_items":[{"id":"","type":"fact"}]}`:                               "referenced_items[0].id",
-		`{"message":"x","discovery_context":{},"referenced_items":[{"id":"F-1","type":"idea"}]}`:                            "referenced_items[0].type",
-		`{"message":"x","discovery_context":{},"on_disconnect":"x"}`:                                                        "on_disconnect",
+		`{"discovery_context":{}}`:                                   "message",
+		`{"message":"x"}`:                                            "discovery_context",
+		`{"message":"x","discovery_id":"no"}`:                        "discovery_id",
+		`{"message":"x","discovery_context":5}`:                      "discovery_context",
+		`{"message":"x","discovery_context":{"facts":[{"text":5}]}}`: "discovery_context.facts[0].text",
+		`{"message":"x","discovery_context":{},"chat_history":[{"role":"system","content":"x"}]}`: "chat_history[0].role",
+		`{"message":"x","discovery_context":{},"chat_history":"x"}`:                               "chat_history",
+		`{"message":"x","discovery_context":{},"referenced_items":[{"id":"","type":"fact"}]}`:     "referenced_items[0].id",
+		`{"message":"x","discovery_context":{},"referenced_items":[{"id":"F-1","type":"idea"}]}`:  "referenced_items[0].type",
+		`{"message":"x","discovery_context":{},"on_disconnect":"x"}`:                              "on_disconnect",
 		`[]`: "body",
 	} {
 		_, err := ParseMessage([]byte(body), agents)

@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 )
@@ -55,7 +56,7 @@ func fail(f dialect.Failure) any {
 
 // message takes a message and streams its turn.
 func (h handlers) message(c *gin.Context) error {
-	in, err := request.Parse(c, dialect.MaxBody, func(raw []byte) (dialect.Submit, error) { return ParseMessage(raw, h.Agents()) })
+	in, err := request.Parse(c, board.MaxBytes, func(raw []byte) (dialect.Submit, error) { return ParseMessage(raw, h.Agents()) })
 	if err != nil {
 		return err
 	}

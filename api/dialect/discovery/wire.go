@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/palaver-chat/palaver/api/dialect"
@@ -90,6 +91,7 @@ func (w *Wire) text(b []byte, piece int, text string) []byte {
 // proposal writes a call as the board understood it.
 func (w *Wire) proposal(b []byte, e chat.Event) []byte {
 	var made struct {
+		Tool   string       `json:"tool"`
 		Params board.Params `json:"params"`
 	}
 	if json.Unmarshal([]byte(e.Text), &made) != nil {
@@ -99,5 +101,5 @@ func (w *Wire) proposal(b []byte, e chat.Event) []byte {
 	if err != nil {
 		return b
 	}
-	return sse.Named(b, "tool_call", toolCallJSON{e.ToolCallID, e.ToolName, params})
+	return sse.Named(b, "tool_call", toolCallJSON{e.ToolCallID, cmp.Or(made.Tool, e.ToolName), params})
 }

@@ -26,7 +26,7 @@ func TestTurnBecomesNamedEvents(t *testing.T) {
 		chat.Event{Type: chat.EventToken, Piece: 1, Text: "I "},
 		chat.Event{Type: chat.EventText, Piece: 1, Text: "I propose."},
 		chat.Event{Type: chat.EventToolCall, ToolCallID: "c1", ToolName: "add_item", Arguments: `{"related_ids":["i-1"]}`},
-		chat.Event{Type: chat.EventToolResult, ToolCallID: "c1", ToolName: "add_item", Text: `{"proposal":"c1","params":{"entity_type":"fact","text":"x","related_ids":["I-1"]}}`},
+		chat.Event{Type: chat.EventToolResult, ToolCallID: "c1", ToolName: "add_document", Text: `{"proposal":"c1","tool":"add_item","params":{"entity_type":"fact","text":"x","related_ids":["I-1"]}}`},
 		chat.Event{Type: chat.EventToolResult, ToolCallID: "c2", ToolName: "add_item", IsError: true, Text: `{"note":"no"}`},
 		chat.Event{Type: chat.EventText, Piece: 2, Text: "Done."},
 		chat.Event{Type: chat.EventResponse, TurnID: "t"},

@@ -89,6 +89,7 @@ func TestParseStreamNamesTheField(t *testing.T) {
 		`{"checkpoint_id":"` + long + `","message":{"content":"x"}}`:                                                    "checkpoint_id",
 		`{"checkpoint_id":{},"message":{"content":"x"}}`:                                                                "checkpoint_id",
 		`{"agent":"discovery","message":{"content":"x"}}`:                                                               "agent",
+		`{"effort":"huge","message":{"content":"x"}}`:                                                                   "effort",
 		`{"on_busy":"wait","message":{"content":"x"}}`:                                                                  "on_busy",
 		`{"stream_mode":"all","message":{"content":"x"}}`:                                                               "stream_mode",
 		`{"client_turn_id":"` + long + `","message":{"content":"x"}}`:                                                   "client_turn_id",

@@ -76,9 +76,11 @@ type (
 		Type                string          `json:"type"`
 		Response            string          `json:"response"`
 		Citations           []chat.Citation `json:"citations"`
+		Unverified          []string        `json:"unverified,omitempty"`
 		Action              chat.Action     `json:"action"`
 		InferenceConfidence chat.Confidence `json:"inference_confidence"`
 		RetrievalConfidence chat.Confidence `json:"retrieval_confidence"`
+		Model               string          `json:"model,omitempty"` // that the person has chosen
 		TokensUsed          int             `json:"tokens_used"`
 		CostUSD             *float64        `json:"cost_usd"` // null: a model has no known price
 		WebSearches         int             `json:"web_searches,omitempty"`
@@ -99,11 +101,12 @@ type (
 		EventID string `json:"event_id,omitempty"`
 	}
 	cancelledJSON struct {
-		Type      string            `json:"type"`
-		Reason    chat.CancelReason `json:"reason"`
-		Partial   string            `json:"partial"`
-		Citations []chat.Citation   `json:"citations,omitempty"`
-		TurnID    string            `json:"turn_id"`
+		Type       string            `json:"type"`
+		Reason     chat.CancelReason `json:"reason"`
+		Partial    string            `json:"partial"`
+		Citations  []chat.Citation   `json:"citations,omitempty"`
+		Unverified []string          `json:"unverified,omitempty"`
+		TurnID     string            `json:"turn_id"`
 		run
 		EventID string `json:"event_id"`
 	}
@@ -111,11 +114,12 @@ type (
 		Type    string `json:"type"`
 		Message string `json:"message"`
 		messages.Coded
-		Code      string          `json:"code"`
-		Retryable bool            `json:"retryable"`
-		Partial   string          `json:"partial,omitempty"`
-		Citations []chat.Citation `json:"citations,omitempty"`
-		TurnID    string          `json:"turn_id"`
+		Code       string          `json:"code"`
+		Retryable  bool            `json:"retryable"`
+		Partial    string          `json:"partial,omitempty"`
+		Citations  []chat.Citation `json:"citations,omitempty"`
+		Unverified []string        `json:"unverified,omitempty"`
+		TurnID     string          `json:"turn_id"`
 		run
 		EventID string `json:"event_id,omitempty"`
 	}
@@ -152,12 +156,12 @@ func Encode(e chat.Event, id string) []byte {
 		if citations == nil {
 			citations = []chat.Citation{}
 		}
-		return line(responseJSON{"response", r.Text, citations, r.Action, r.InferenceConfidence, r.RetrievalConfidence,
+		return line(responseJSON{"response", r.Text, citations, r.Unverified, r.Action, r.InferenceConfidence, r.RetrievalConfidence, r.Model,
 			r.Usage.Tokens(), r.Usage.Cost(), r.Usage.Searches, r.Finish.Reason(), e.ThreadID, e.TurnID, e.TurnID, run{e.StreamRunID}, id})
 	case chat.EventCancelled:
-		return line(cancelledJSON{"cancelled", e.Reason, e.Partial, e.Citations, e.TurnID, run{e.StreamRunID}, id})
+		return line(cancelledJSON{"cancelled", e.Reason, e.Partial, e.Citations, e.Unverified, e.TurnID, run{e.StreamRunID}, id})
 	case chat.EventFailed:
-		return line(errorJSON{"error", e.Message, e.Coded, e.Code, e.Retryable, e.Partial, e.Citations, e.TurnID, run{e.StreamRunID}, id})
+		return line(errorJSON{"error", e.Message, e.Coded, e.Code, e.Retryable, e.Partial, e.Citations, e.Unverified, e.TurnID, run{e.StreamRunID}, id})
 	}
 	return nil
 }

@@ -44,6 +44,8 @@ func TestEncode(t *testing.T) {
 			`{"type":"response","response":"A [1]","citations":[{"n":1,"source":"document","doc_id":"d","title":"T","chunk_id":"d.0","quote":"q","start":3,"end":7}],"action":"inquire","inference_confidence":"high","retrieval_confidence":"low","tokens_used":5,"cost_usd":0.5,"finish_reason":"stop","thread_id":"th","turn_id":"t","checkpoint_id":"t","event_id":"id"}`},
 		{"response without citations", chat.Event{Type: chat.EventResponse, ThreadID: "th", TurnID: "t", Response: &chat.Response{}},
 			`{"type":"response","response":"","citations":[],"action":"","inference_confidence":"","retrieval_confidence":"","tokens_used":0,"cost_usd":0,"finish_reason":"stop","thread_id":"th","turn_id":"t","checkpoint_id":"t","event_id":"id"}`},
+		{"response with unverified words", chat.Event{Type: chat.EventResponse, ThreadID: "th", TurnID: "t", Response: &chat.Response{Text: "A b", Unverified: []string{"b"}}},
+			`{"type":"response","response":"A b","citations":[],"unverified":["b"],"action":"","inference_confidence":"","retrieval_confidence":"","tokens_used":0,"cost_usd":0,"finish_reason":"stop","thread_id":"th","turn_id":"t","checkpoint_id":"t","event_id":"id"}`},
 		{"cancelled", chat.Event{Type: chat.EventCancelled, TurnID: "t", Reason: chat.Superseded},
 			`{"type":"cancelled","reason":"superseded","partial":"","turn_id":"t","event_id":"id"}`},
 		{"cancelled with citations", chat.Event{Type: chat.EventCancelled, TurnID: "t", Reason: chat.UserCancelled, Partial: "A [1]",

@@ -3,7 +3,9 @@ package native
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
@@ -47,6 +49,27 @@ type historyJSON struct {
 	More             bool                `json:"more"` // earlier messages exist: request them with before=<id of the first message here>
 }
 
+// endOfTurn are the fields of an answer's metadata that say how its turn ended.
+var endOfTurn = []string{"finished_reason", "interrupted", "interrupted_reason", "cancelled_by"}
+
+// add adds a message. An answer that was stopped before its first word is none: the person's
+// message says how its turn ended.
+func (h *historyJSON) add(m chat.Message) {
+	opens := slices.IndexFunc(h.Messages, func(before messageJSON) bool { return before.TurnID == m.TurnID && before.Role == "user" })
+	stopped := m.Role == "assistant" && m.Content == "" && m.Metadata["finished_reason"] == "cancelled" && len(chat.ToolResults(m.Metadata)) == 0
+	if !stopped || opens < 0 {
+		h.Messages = append(h.Messages, showMessage(m))
+		return
+	}
+	asked := &h.Messages[opens]
+	asked.Metadata = maps.Clone(asked.Metadata)
+	for _, key := range endOfTurn {
+		if v, ok := m.Metadata[key]; ok {
+			asked.Metadata[key] = v
+		}
+	}
+}
+
 // history returns one branch of a thread.
 func (h handlers) history(c *gin.Context) error {
 	thread, err := threadOf(c)
@@ -67,11 +90,12 @@ func (h handlers) history(c *gin.Context) error {
 	}
 	// First, because turns that it settles show in the history.
 	open, err := h.OpenTurns(ctx, who.ID, thread)
-	if err != nil {
-		return err
+	var messages []chat.Message
+	var branches map[string][]string
+	if err == nil {
+		messages, branches, err = h.History(ctx, who.ID, thread, head, before, n+1)
 	}
-	messages, branches, err := h.History(ctx, who.ID, thread, head, before, n+1)
-	if err != nil {
+	if err != nil && !(head == "" && h.NeverUsed(ctx, who.ID, thread, err)) {
 		return err
 	}
 	more := len(messages) > n
@@ -83,7 +107,7 @@ func (h handlers) history(c *gin.Context) error {
 		out.Branches = map[string][]string{}
 	}
 	for _, m := range messages {
-		out.Messages = append(out.Messages, showMessage(m))
+		out.add(m)
 	}
 	if len(open) > 0 {
 		out.ActiveTurn = &activeTurnJSON{TurnID: open[0].ID, Status: open[0].Status}

@@ -25,18 +25,35 @@ const (
 func TestParseChatReadsEveryField(t *testing.T) {
 	got, err := ParseChat([]byte(`{"message":"  Compare them \n","thread_id":"`+strings.ToUpper(threadID)+`",
 		"tiptap_json": { "type" : "doc" },"tagged_doc_ids":["`+docID+`","`+docID+`"],"tagged_set_ids":[],
-		"action":"compare","enable_web_search":true,"agent":"documents","client_turn_id":"c 1","stream_run_id":"r",
+		"action":"compare","enable_web_search":true,"agent":"documents","effort":"thorough","client_turn_id":"c 1","stream_run_id":"r",
 		"on_busy":"enqueue","on_disconnect":"cancel","parent_checkpoint_id":"root","stream_mode":"messages",
 		"stream_tokens":false,"user_id":"somebody else","attachments":[],"unknown":{}}`), agents)
 	require.NoError(t, err)
 	want := dialect.Submit{
 		ThreadID: threadID,
 		Content: chat.Content{Message: "Compare them", TipTap: json.RawMessage(`{"type":"doc"}`), TaggedDocs: []string{docID},
-			Action: chat.Compare, WebSearch: true, Agent: chat.AgentDocuments, ParentRequest: "root"},
+			Action: chat.Compare, WebSearch: true, Agent: chat.AgentDocuments, ParentRequest: "root", Effort: chat.Thorough},
 		ClientTurnID: "c 1", StreamRunID: "r", OnBusy: chat.Enqueue, CancelOnDisconnect: true,
 		View: dialect.View{Messages: true, NoTokens: true},
 	}
 	assert.True(t, reflect.DeepEqual(got, want), "got  %+v\nwant %+v", got, want)
+}
+
+// The client of the first design always sends the boolean, false by default: false means the same as absent.
+func TestOnlyNeverForbidsTheWebSearch(t *testing.T) {
+	type web struct{ asked, never bool }
+	for field, want := range map[string]web{
+		`"enable_web_search":false`: {}, `"enable_web_search":null`: {}, `"web_search":null`: {},
+		`"enable_web_search":true`: {asked: true}, `"web_search":"never"`: {never: true}, `"web_search":"never","enable_web_search":false`: {never: true},
+	} {
+		got, err := ParseChat([]byte(`{"message":"x",`+field+`}`), agents)
+		require.NoError(t, err, field)
+		require.Equal(t, want, web{got.Content.WebSearch, got.Content.NoWebSearch}, field)
+	}
+	for _, field := range []string{`"web_search":"always"`, `"web_search":"never","enable_web_search":true`} {
+		_, err := ParseChat([]byte(`{"message":"x",`+field+`}`), agents)
+		require.ErrorContains(t, err, "web_search", field)
+	}
 }
 
 func TestParseChatDefaults(t *testing.T) {
@@ -72,6 +89,7 @@ func TestParseChatNamesTheInvalidField(t *testing.T) {
 		`{"message":"x","client_turn_id":"a\nb"}`:                                        "client_turn_id",
 		`{"message":"x","stream_run_id":"\u0007"}`:                                       "stream_run_id",
 		`{"message":"x","parent_checkpoint_id":"` + strings.Repeat("x", 129) + `"}`:      "parent_checkpoint_id",
+		`{"message":"x","effort":"huge"}`:                                                "effort",
 		`{"message":"x","on_busy":"wait"}`:                                               "on_busy",
 		`{"message":"x","on_disconnect":"die"}`:                                          "on_disconnect",
 		`{"message":"x","stream_mode":"all"}`:                                            "stream_mode",

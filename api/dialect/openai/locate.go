@@ -16,6 +16,9 @@ type followedTurn struct {
 	// The question that the client has seen last, and its answer; nil: it is open.
 	asked  *chat.Interrupt
 	answer *chat.ResumeValue
+	// The request does not repeat the question, and this server has not shown it to this
+	// client.
+	unseen bool
 }
 
 // maxLookups limits the messages whose turns are looked up, the newest first. The first one

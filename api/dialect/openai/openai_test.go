@@ -20,7 +20,7 @@ var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant
 func recorded(t *testing.T, name string) Request {
 	t.Helper()
 	body := must.Have(os.ReadFile("testdata/" + name + ".json"))(t)
-	r := must.Have(Parse(body, agents, Headers{}))(t)
+	r := must.Have(Parse(body, agents, nil, Headers{}))(t)
 	return r
 }
 
@@ -60,8 +60,15 @@ func TestAMessageThatLooksLikeATaskIsAMessage(t *testing.T) {
 	require.Nil(t, recorded(t, "openwebui-files").Task, "a question about files of Open WebUI")
 	for _, text := range []string{"### Task:\nWrite a title", "What does ### Task: mean? ### Output: <chat_history>", "Please provide a concise title"} {
 		body := must.Have(json.Marshal(map[string]any{"model": "palaver-documents", "messages": []any{map[string]any{"role": "user", "content": text}}}))(t)
-		r := must.Have(Parse(body, agents, Headers{}))(t)
+		r := must.Have(Parse(body, agents, nil, Headers{}))(t)
 		require.Nil(t, r.Task, text)
+	}
+}
+
+func TestReasoningEffortIsTheEffortOfTheAnswer(t *testing.T) {
+	for given, want := range map[string]chat.Effort{`null`: "", `""`: "", `"minimal"`: chat.Quick, `"low"`: chat.Quick, `"medium"`: chat.Normal, `"high"`: chat.Thorough} {
+		r := must.Have(Parse([]byte(`{"model":"palaver-documents","messages":[{"role":"user","content":"x"}],"reasoning_effort":`+given+`}`), agents, nil, Headers{}))(t)
+		require.Equal(t, want, r.Effort, given)
 	}
 }
 
@@ -80,25 +87,68 @@ func TestParseNamesTheInvalidField(t *testing.T) {
 		`{"model":"palaver-documents","messages":[{"role":"tool","content":"x"},{"role":"user","content":"x"}]}`:                                      "messages[0]",
 		`{"model":"palaver-documents","messages":[{"role":"assistant","tool_calls":[{}]},{"role":"user","content":"x"}]}`:                             "messages[0]",
 		`{"model":"palaver-documents","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]}]}`: "messages[0].content",
-		`{` + ok + `,"n":2}`: "n",
+		`{` + ok + `,"n":2}`:                                         "n",
+		`{` + ok + `,"reasoning_effort":"huge"}`:                     "reasoning_effort",
 		`{` + ok + `,"tools":[{}],"tool_choice":"required"}`:         "tool_choice",
 		`{` + ok + `,"functions":[{}],"function_call":{"name":"x"}}`: "function_call",
 		`{` + ok + `,"metadata":{"thread_id":"a b"}}`:                "metadata.thread_id",
 		`{` + ok + `,"metadata":{"thread_id":5}}`:                    "metadata.thread_id",
 	} {
-		_, err := Parse([]byte(body), agents, Headers{})
+		_, err := Parse([]byte(body), agents, nil, Headers{})
 		var p dialect.Problems
 		require.True(t, errors.As(err, &p), body)
 		require.Equal(t, field, p[0].Field, body)
 	}
 	for field, head := range map[string]Headers{"X-Thread-Id": {Thread: "a b"}, "Idempotency-Key": {IdempotencyKey: strings.Repeat("x", 129)}, "X-On-Disconnect": {OnDisconnect: "x"}} {
-		_, err := Parse([]byte(`{`+ok+`}`), agents, head)
+		_, err := Parse([]byte(`{`+ok+`}`), agents, nil, head)
 		var p dialect.Problems
 		require.True(t, errors.As(err, &p), field)
 		require.Equal(t, field, p[0].Field)
 	}
-	must.Have(Parse([]byte(`{`+ok+`,"tools":[],"tool_choice":"auto","metadata":null,"temperature":0.1,"response_format":{"type":"text"}}`), agents, Headers{Thread: "t"}))(t)
-	must.Have(Parse([]byte(`{`+ok+`,"tools":[{}],"tool_choice":"none"}`), agents, Headers{}))(t)
+	must.Have(Parse([]byte(`{`+ok+`,"tools":[],"tool_choice":"auto","metadata":null,"temperature":0.1,"response_format":{"type":"text"}}`), agents, nil, Headers{Thread: "t"}))(t)
+	must.Have(Parse([]byte(`{`+ok+`,"tools":[{}],"tool_choice":"none"}`), agents, nil, Headers{}))(t)
+}
+
+// What may stand behind the last message of a person: an answer that is to be continued, its
+// empty place, and rules for the model.
+func TestTheMessageToAnswerIsThePersonsLast(t *testing.T) {
+	const before = `{"role":"system","content":"Be short."},{"role":"user","content":"One"}`
+	for after, want := range map[string]Request{
+		``:                                   {Text: "One"},
+		`,{"role":"assistant","content":""}`: {Text: "One"},
+		`,{"role":"assistant"},{"role":"developer","content":"Answer in German."}`:  {Text: "One"},
+		`,{"role":"assistant","content":"It is"}`:                                   {Text: "Continue", Earlier: []EarlierMessage{{User: true, Text: "One"}, {Text: "It is"}}},
+		`,{"role":"assistant","content":"It is"},{"role":"system","content":"Go."}`: {Text: "Continue", Earlier: []EarlierMessage{{User: true, Text: "One"}, {Text: "It is"}}},
+	} {
+		r, err := Parse([]byte(`{"model":"palaver-documents","messages":[`+before+after+`]}`), agents, nil, Headers{})
+		require.NoError(t, err, after)
+		require.Equal(t, want.Text, r.Text, after)
+		require.Equal(t, want.Earlier, r.Earlier, after)
+	}
+}
+
+func TestFilesOfTheLastMessage(t *testing.T) {
+	const id = "3f0e7d5e-6f0a-4c5e-9d7c-2f1f6b1f9a10"
+	parse := func(parts string) (Request, error) {
+		return Parse([]byte(`{"model":"palaver-documents","messages":[{"role":"user","content":[`+parts+`]}]}`), agents, nil, Headers{})
+	}
+	r, err := parse(`{"type":"text","text":"x"},{"type":"file","file":{"filename":"a.txt","file_data":"data:text/plain;base64,aGk="}},
+		{"type":"file","file":{"filename":"b.pdf","file_data":"aGk="}},{"type":"file","file":{"file_id":"` + id + `"}},
+		{"type":"file","file":{"file_data":"data:text/plain;charset=utf-8,a%20b"}},{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}`)
+	require.NoError(t, err)
+	const field = "messages[0].content"
+	require.Equal(t, []dialect.File{{Field: field, Name: "a.txt", MediaType: "text/plain", Data: []byte("hi")}, {Field: field, Name: "b.pdf", Data: []byte("hi")},
+		{Field: field, MediaType: "text/plain", Data: []byte("a b")}, {Field: field, MediaType: "image/png", Data: []byte("hi")}}, r.Files)
+	require.Equal(t, []string{id}, r.Documents)
+	for _, part := range []string{`{"type":"file","file":{"file_id":"file-abc"}}`, `{"type":"file","file":{"file_data":"%"}}`, `{"type":"file","file":{}}`,
+		`{"type":"file","file":{"file_data":"data:text/plain;base64,"}}`, `{"type":"image_url","image_url":{"url":"data:text/html;base64,aGk="}}`} {
+		_, err := parse(part)
+		var p dialect.Problems
+		require.True(t, errors.As(err, &p), part)
+		require.Equal(t, field, strings.TrimSuffix(p[0].Field, "[0]"), part)
+	}
+	with, without := must.Have(parse(`{"type":"text","text":"x"},{"type":"file","file":{"file_data":"aGk="}}`))(t), must.Have(parse(`{"type":"text","text":"x"}`))(t)
+	require.NotEqual(t, with.mark, without.mark, "messages with different files are different messages")
 }
 
 // A client keeps messages that were written elsewhere, or that were refused here, and sends them again.
@@ -106,13 +156,13 @@ func TestParseNamesTheInvalidField(t *testing.T) {
 func TestUnknownPartsOfEarlierMessagesAreIgnored(t *testing.T) {
 	parse := func(parts string) Request {
 		r, err := Parse([]byte(`{"model":"palaver-documents","messages":[{"role":"user","content":[`+parts+`{"type":"text","text":"a"}]},`+
-			`{"role":"assistant","content":[`+parts+`{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}`), agents, Headers{})
+			`{"role":"assistant","content":[`+parts+`{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}`), agents, nil, Headers{})
 		require.NoError(t, err, parts)
 		return r
 	}
 	want := parse("")
 	require.Equal(t, []EarlierMessage{{User: true, Text: "a"}, {Text: "b"}}, want.Earlier)
-	for _, parts := range []string{`{"type":"refusal","refusal":"No."},`, `{"type":"file","file":{"file_id":"f"}},`, `{"type":"input_audio","input_audio":{"data":"","format":"wav"}},`,
+	for _, parts := range []string{`{"type":"refusal","refusal":"No."},`, `{"type":"input_audio","input_audio":{"data":"","format":"wav"}},`,
 		`{"type":"image_url"},`, `{"type":"image_url","image_url":"x"},`, `{},`, `"x",`} {
 		require.Equal(t, want, parse(parts), parts)
 	}
@@ -310,10 +360,10 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(`{"model":"palaver-documents","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}]}`, "", "")
 	f.Fuzz(func(t *testing.T, body, thread, key string) {
-		r, err := Parse([]byte(body), agents, Headers{Thread: thread, IdempotencyKey: key})
+		r, err := Parse([]byte(body), agents, nil, Headers{Thread: thread, IdempotencyKey: key})
 		var p dialect.Problems
 		require.False(t, err != nil && (!errors.As(err, &p) || len(p) == 0), "%q: %v", body, err)
-		require.False(t, err == nil && r.Task == nil && r.Text == "" && len(r.Pictures)+len(r.Attachments) == 0, "%q: a request without a message", body)
+		require.False(t, err == nil && r.Task == nil && r.Text == "" && !r.hasFiles(), "%q: a request without a message", body)
 	})
 }
 
@@ -357,7 +407,7 @@ func TestFeaturesThatARequestCanDoWithoutAreIgnored(t *testing.T) {
 		`"tools":[{}],"parallel_tool_calls":false`:                            {"tools", "parallel_tool_calls"},
 		`"modalities":["text","audio"],"audio":{"voice":"x"}`:                 {"modalities", "audio"},
 	} {
-		r, err := Parse([]byte("{"+ok+","+body+"}"), agents, Headers{})
+		r, err := Parse([]byte("{"+ok+","+body+"}"), agents, nil, Headers{})
 		require.NoError(t, err, body)
 		require.Equal(t, want, r.Ignored, body)
 	}

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"io"
@@ -35,6 +36,7 @@ type completionBody struct {
 	Parallel       *bool             `json:"parallel_tool_calls"`
 	Modalities     []string          `json:"modalities"`
 	Audio          json.RawMessage   `json:"audio"`
+	Effort         *string           `json:"reasoning_effort"`
 }
 
 type streamOptions struct {
@@ -55,10 +57,19 @@ type partBody struct {
 	Type     string     `json:"type"`
 	Text     string     `json:"text"`
 	ImageURL *imageBody `json:"image_url"`
+	File     *fileBody  `json:"file"`
 }
 
 type imageBody struct {
 	URL string `json:"url"`
+}
+
+// fileBody is a document: a data: URL or base64 in FileData, or the id of a document of this
+// server in FileID.
+type fileBody struct {
+	FileData string `json:"file_data"`
+	FileID   string `json:"file_id"`
+	Filename string `json:"filename"`
 }
 
 // Request is a request for a completion. It is validated, except that its ids may not exist
@@ -66,17 +77,20 @@ type imageBody struct {
 type Request struct {
 	Model        string
 	Agent        chat.Agent
+	Chosen       string // the language model that Model names; empty: the default
 	Stream       bool
 	IncludeUsage bool
 	Thread       string // the client's name of the thread; empty: found by its messages
 	Text         string
-	Pictures     [][]byte
-	Attachments  []string
+	Files        []dialect.File   // inside the last message
+	Attachments  []string         // pictures of this server
+	Documents    []string         // documents of this server
 	field        string           // the content of the last message
-	mark         string           // digest of the pictures
+	mark         string           // digest of the files
 	system       string           // the text of the first message, if its role is system or developer
 	Earlier      []EarlierMessage // the messages before the last, of people and assistants
 	Task         *Task            // a client's own task, which is no message of the conversation
+	Effort       chat.Effort      // empty: that of the settings
 	Ignored      []string         // fields of the request that this server does not have; the answer names them
 }
 
@@ -84,21 +98,21 @@ type Request struct {
 type EarlierMessage struct {
 	User bool
 	Text string
-	mark string // digest of its pictures
+	mark string // digest of its files
 }
 
 // Headers are the request headers that Parse reads.
 type Headers struct{ Thread, IdempotencyKey, OnDisconnect string }
 
 // Parse reads the body of POST /v1/chat/completions. The error is dialect.Problems.
-func Parse(body []byte, agents chat.Agents, head Headers) (Request, error) {
+func Parse(body []byte, agents chat.Agents, models []string, head Headers) (Request, error) {
 	var b completionBody
 	if err := dialect.Decode(body, &b); err != nil {
 		return Request{}, err
 	}
 	var p dialect.Problems
 	r := Request{Model: b.Model, Stream: b.Stream, IncludeUsage: b.StreamOptions != nil && b.StreamOptions.IncludeUsage}
-	r.agent(&p, agents)
+	r.agent(&p, agents, models)
 	r.messages(&p, b.Messages)
 	r.thread(&p, b.Metadata, head.Thread)
 	p.ID("Idempotency-Key", head.IdempotencyKey)
@@ -106,6 +120,7 @@ func Parse(body []byte, agents chat.Agents, head Headers) (Request, error) {
 	if b.N != nil && *b.N != 1 {
 		p.Add("n", "must be 1")
 	}
+	r.effort(&p, b.Effort)
 	if p.Err() == nil {
 		r.Task = findTask(r)
 	}
@@ -141,18 +156,53 @@ func (b completionBody) ignored(p *dialect.Problems) (fields []string) {
 	return fields
 }
 
+// efforts are ours for those that models reason with.
+var efforts = map[string]chat.Effort{
+	"none": chat.Quick, "minimal": chat.Quick, "low": chat.Quick, "medium": chat.Normal, "high": chat.Thorough, "xhigh": chat.Thorough,
+}
+
+func (r *Request) effort(p *dialect.Problems, asked *string) {
+	if asked == nil || *asked == "" {
+		return
+	}
+	known := false
+	if r.Effort, known = efforts[*asked]; !known {
+		p.Add("reasoning_effort", "must be none, minimal, low, medium, high or xhigh")
+	}
+}
+
 const modelPrefix = "palaver-"
 
-func (r *Request) agent(p *dialect.Problems, agents chat.Agents) {
-	name, ours := strings.CutPrefix(r.Model, modelPrefix)
-	r.Agent = chat.Agent(name)
-	if _, known := agents.Find(r.Agent); !ours || !known {
-		names := agents.Names()
-		for i, n := range names {
-			names[i] = modelPrefix + n
-		}
-		p.Add("model", "must be "+dialect.OneOf(names))
+// modelID returns the id of an agent that answers with a chosen model; empty: with the default.
+func modelID(agent, chosen string) string {
+	if chosen == "" {
+		return modelPrefix + agent
 	}
+	return modelPrefix + agent + ":" + chosen
+}
+
+// readModel reads an id of modelID.
+func readModel(id string, agents chat.Agents, models []string) (agent chat.AgentInfo, chosen string, known bool) {
+	name, ours := strings.CutPrefix(id, modelPrefix)
+	name, chosen, names := strings.Cut(name, ":")
+	agent, known = agents.Find(chat.Agent(name))
+	return agent, chosen, ours && known && (!names || slices.Contains(models, chosen))
+}
+
+func (r *Request) agent(p *dialect.Problems, agents chat.Agents, models []string) {
+	agent, chosen, known := readModel(r.Model, agents, models)
+	if r.Agent, r.Chosen = agent.Name, chosen; known {
+		return
+	}
+	names := agents.Names()
+	for i, n := range names {
+		names[i] = modelID(n, "")
+	}
+	problem := "must be " + dialect.OneOf(names)
+	if len(models) > 0 {
+		problem += ", alone or with :" + dialect.OneOf(models)
+	}
+	p.Add("model", problem)
 }
 
 func (r *Request) thread(p *dialect.Problems, metadata json.RawMessage, header string) {
@@ -172,76 +222,141 @@ func (r *Request) thread(p *dialect.Problems, metadata json.RawMessage, header s
 	}
 }
 
-// messages reads the conversation. Its last message is the one to answer. System and
-// developer messages are used only to recognise tasks.
+// goOn is the message of a client that sends an answer last: it wants the rest.
+const goOn = "Continue"
+
+// messages reads the conversation. The last message of a person is the one to answer; after
+// it, an answer that is to be continued may follow. System and developer messages are used
+// only to recognise tasks.
 func (r *Request) messages(p *dialect.Problems, list []messageBody) {
 	if len(list) == 0 || len(list) > maxMessages {
 		p.Add("messages", "must have 1 to "+strconv.Itoa(maxMessages)+" messages")
 		return
 	}
-	for i, m := range list {
+	end := len(list) - 1
+	for end > 0 && isPassedOver(list[end]) {
+		end--
+	}
+	for i, m := range list[:end+1] {
 		at := "messages[" + strconv.Itoa(i) + "]"
-		last := i == len(list)-1
+		last := i == end
 		switch {
 		case m.Role == "tool", m.Role == "function", len(m.ToolCalls) > 0:
 			p.Add(at, "has a tool call of the client; client tools are not supported")
 			return
 		case m.Role == "system", m.Role == "developer":
 			if last {
-				p.Add(at+".role", "must be user: the last message is the one to answer")
+				p.Add(at+".role", "must be user: there is no message to answer")
 			}
 			if i == 0 {
 				_ = json.Unmarshal(m.Content, &r.system) // findTask looks for texts only
 			}
 			continue
-		case m.Role != "user" && m.Role != "assistant", last && m.Role != "user":
-			p.Add(at+".role", "must be user or assistant, and of the last message user")
+		case m.Role != "user" && m.Role != "assistant":
+			p.Add(at+".role", "must be system, developer, user or assistant")
+			return
+		case last && m.Role == "assistant" && !slices.ContainsFunc(r.Earlier, func(e EarlierMessage) bool { return e.User }):
+			p.Add(at+".role", "must be user: there is no message to answer")
 			return
 		}
-		text, pictures, ok := content(p, at+".content", m.Content, last)
+		asks := last && m.Role == "user"
+		text, files, ok := content(p, at+".content", m.Content, asks)
 		if !ok {
 			return
 		}
-		if last {
-			r.last(p, at+".content", text, pictures)
+		if asks {
+			r.last(p, at+".content", text, files)
 			return
 		}
-		said := EarlierMessage{User: m.Role == "user", Text: text}
-		if len(pictures) > 0 {
-			said.mark = digest(pictures...)
-		}
+		said := EarlierMessage{User: m.Role == "user", Text: text, mark: mark(files)}
 		r.Earlier = append(r.Earlier, said)
+		if last {
+			r.last(p, at+".content", goOn, nil)
+		}
 	}
 }
 
-func (r *Request) last(p *dialect.Problems, field, text string, pictures []string) {
-	r.Text, r.field = strings.TrimSpace(text), field
+// isPassedOver reports whether a message at the end of a conversation says nothing: a rule for
+// the model, or the place of the answer.
+func isPassedOver(m messageBody) bool {
+	var text string
+	empty := len(m.Content) == 0 || json.Unmarshal(m.Content, &text) == nil && strings.TrimSpace(text) == ""
+	return m.Role == "system" || m.Role == "developer" || m.Role == "assistant" && empty && len(m.ToolCalls) == 0
+}
+
+func (r *Request) last(p *dialect.Problems, field, text string, files []partBody) {
+	r.Text, r.field, r.mark = strings.TrimSpace(text), field, mark(files)
 	least := 1
-	if len(pictures) > 0 {
+	if len(files) > 0 {
 		least = 0
 	}
 	p.Text(field, r.Text, least, chat.MaxMessage)
-	if len(pictures) > chat.MaxAttachments {
-		p.Add(field, "must have at most "+strconv.Itoa(chat.MaxAttachments)+" pictures")
+	if len(files) > chat.MaxAttachments {
+		p.Add(field, "must have at most "+strconv.Itoa(chat.MaxAttachments)+" files")
 		return
 	}
-	if len(pictures) > 0 {
-		r.mark = digest(pictures...)
-	}
-	for _, url := range pictures {
-		if id, ours := dialect.AttachmentID(url); ours {
-			r.Attachments = append(r.Attachments, id)
-		} else if data, ok := dialect.PictureData(url); ok {
-			r.Pictures = append(r.Pictures, data)
+	for _, f := range files {
+		if f.ImageURL != nil {
+			r.picture(p, field, f.ImageURL.URL)
 		} else {
-			p.Add(field, "has a picture that is neither a base64 data: URL nor an attachment of this server")
+			r.document(p, field, *f.File)
 		}
 	}
 }
 
-// content reads a message's text and the URLs of its pictures. Parts of other types are a problem if strict,
-// else ignored: earlier messages may have been written elsewhere.
-func content(p *dialect.Problems, field string, raw json.RawMessage, strict bool) (text string, pictures []string, ok bool) {
+func (r *Request) picture(p *dialect.Problems, field, url string) {
+	if id, ours := dialect.AttachmentID(url); ours {
+		r.Attachments = append(r.Attachments, id)
+		return
+	}
+	kind, data, ok := dialect.ReadDataURL(url)
+	f := dialect.File{Field: field, MediaType: kind, Data: data}
+	if !ok || !f.IsPicture() {
+		p.Add(field, "has a picture that is neither a data: URL nor an attachment of this server")
+		return
+	}
+	r.Files = append(r.Files, f)
+}
+
+func (r *Request) document(p *dialect.Problems, field string, b fileBody) {
+	if b.FileID != "" {
+		r.Documents = append(r.Documents, p.UUIDs(field, []string{b.FileID})...)
+		return
+	}
+	kind, data, ok := dialect.ReadDataURL(b.FileData)
+	if !ok && !strings.HasPrefix(b.FileData, "data:") {
+		var err error
+		data, err = base64.StdEncoding.DecodeString(b.FileData)
+		ok = err == nil && len(data) > 0
+	}
+	if !ok {
+		p.Add(field, "has a file that is neither a data: URL, nor base64, nor a document of this server")
+		return
+	}
+	r.Files = append(r.Files, dialect.File{Field: field, Name: b.Filename, MediaType: kind, Data: data})
+}
+
+func (r Request) hasFiles() bool { return len(r.Files)+len(r.Attachments)+len(r.Documents) > 0 }
+
+// mark returns a digest of a message's files; "" if there are none.
+func mark(files []partBody) string {
+	if len(files) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, f := range files {
+		if f.ImageURL != nil {
+			parts = append(parts, f.ImageURL.URL)
+		} else {
+			parts = append(parts, f.File.FileID, f.File.FileData)
+		}
+	}
+	return digest(parts...)
+}
+
+// content reads a message's text, and its parts with pictures and documents. Parts of other
+// types are a problem if strict, else ignored: earlier messages may have been written elsewhere.
+func content(p *dialect.Problems, field string, raw json.RawMessage, strict bool) (text string, files []partBody, ok bool) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "", nil, true
 	}
@@ -261,13 +376,15 @@ func content(p *dialect.Problems, field string, raw json.RawMessage, strict bool
 		case err == nil && t.Type == "text":
 			texts = append(texts, t.Text)
 		case err == nil && t.Type == "image_url" && t.ImageURL != nil:
-			pictures = append(pictures, t.ImageURL.URL)
+			files = append(files, partBody{ImageURL: t.ImageURL})
+		case err == nil && t.Type == "file" && t.File != nil:
+			files = append(files, partBody{File: t.File})
 		case strict:
-			p.Add(field+"["+strconv.Itoa(i)+"].type", "must be text or image_url")
+			p.Add(field+"["+strconv.Itoa(i)+"].type", "must be text, image_url or file")
 			return "", nil, false
 		}
 	}
-	return strings.Join(texts, "\n"), pictures, true
+	return strings.Join(texts, "\n"), files, true
 }
 
 // RunID returns a name for the conversation up to and including the last of these messages,

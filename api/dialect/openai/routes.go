@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -39,14 +38,16 @@ var Dialect = dialect.Dialect{
 		{Value: messageBody{}, Needs: []string{"role"}, Holds: map[string]any{"content": openapi.AnyOf{"", []partBody{}, nil}}},
 		{Value: partBody{}, Needs: []string{"type"}},
 		{Value: imageBody{}, Needs: []string{"url"}},
+		{Value: fileBody{}},
 	},
 	Words: map[string]openapi.Word{
-		"OpenAICompletionBody.model":     {About: "The agent: palaver-documents, palaver-assistant, or palaver- and the name of another agent."},
-		"OpenAICompletionBody.messages":  {About: "The conversation. The last message is answered. The server uses the earlier messages to find the turn that it follows."},
-		"OpenAICompletionBody.metadata":  {About: "thread_id in metadata names the conversation, like X-Thread-Id."},
-		"OpenAICompletionBody.tools":     {About: "Not supported: agents have their own tools."},
-		"OpenAICompletionBody.functions": {About: "Not supported: agents have their own tools."},
-		"OpenAIChoice.finish_reason":     {Enum: openapi.Values("stop", "length", "content_filter")},
+		"OpenAICompletionBody.model":            {About: "The agent: palaver-documents, palaver-assistant, or palaver- and the name of another agent; with a colon and a model of CHAT_MODELS behind it, that model answers."},
+		"OpenAICompletionBody.messages":         {About: "The conversation. The last message is answered. The server uses the earlier messages to find the turn that it follows."},
+		"OpenAICompletionBody.reasoning_effort": {About: "How much work the answer may take: one search (none, minimal, low), a few steps if needed (medium), a plan and steps up to the limits (high, xhigh). Default: that of the server.", Enum: openapi.Values("none", "minimal", "low", "medium", "high", "xhigh", "")},
+		"OpenAICompletionBody.metadata":         {About: "thread_id in metadata names the conversation, like X-Thread-Id."},
+		"OpenAICompletionBody.tools":            {About: "Not supported: agents have their own tools."},
+		"OpenAICompletionBody.functions":        {About: "Not supported: agents have their own tools."},
+		"OpenAIChoice.finish_reason":            {Enum: openapi.Values("stop", "length", "content_filter")},
 	},
 }
 
@@ -86,26 +87,31 @@ type modelsJSON struct {
 	Data   []modelJSON `json:"data"`
 }
 
-func show(a chat.AgentInfo) modelJSON {
-	return modelJSON{modelPrefix + string(a.Name), "model", 0, "palaver", a.Label}
+func show(a chat.AgentInfo, chosen string) modelJSON {
+	label := a.Label
+	if chosen != "" {
+		label += " (" + chosen + ")"
+	}
+	return modelJSON{modelID(string(a.Name), chosen), "model", 0, "palaver", label}
 }
 
 func (h handlers) models(c *gin.Context) error {
 	out := modelsJSON{Object: "list", Data: []modelJSON{}}
 	for _, a := range h.Agents().Chosen() {
-		out.Data = append(out.Data, show(a))
+		for _, chosen := range append([]string{""}, h.Models()...) {
+			out.Data = append(out.Data, show(a, chosen))
+		}
 	}
 	c.JSON(http.StatusOK, out)
 	return nil
 }
 
 func (h handlers) model(c *gin.Context) error {
-	name, ours := strings.CutPrefix(c.Param("model"), modelPrefix)
-	a, known := h.Agents().Chosen().Find(chat.Agent(name))
-	if !ours || !known {
+	a, chosen, known := readModel(c.Param("model"), h.Agents().Chosen(), h.Models())
+	if !known {
 		return problem.NotFound
 	}
-	c.JSON(http.StatusOK, show(a))
+	c.JSON(http.StatusOK, show(a, chosen))
 	return nil
 }
 
@@ -115,7 +121,7 @@ var view = dialect.View{ByServer: true}
 // complete answers the last message of a conversation.
 func (h handlers) complete(c *gin.Context) error {
 	head := Headers{c.GetHeader("X-Thread-Id"), c.GetHeader("Idempotency-Key"), c.GetHeader("X-On-Disconnect")}
-	in, err := request.Parse(c, MaxBody, func(raw []byte) (Request, error) { return Parse(raw, h.Agents().Chosen(), head) })
+	in, err := request.Parse(c, MaxBody, func(raw []byte) (Request, error) { return Parse(raw, h.Agents().Chosen(), h.Models(), head) })
 	if err != nil {
 		return err
 	}
@@ -142,9 +148,9 @@ func (h handlers) complete(c *gin.Context) error {
 		}
 	}
 	s := dialect.Submit{
-		ThreadID: thread, ThreadAlias: in.Thread, ClientTurnID: head.IdempotencyKey, OnBusy: chat.Supersede, CancelOnDisconnect: cancels, View: view,
+		ThreadID: thread, ThreadAlias: in.Thread, ClientTurnID: head.IdempotencyKey, OnBusy: chat.Supersede, CancelOnDisconnect: cancels, View: view, ModelNamed: true,
 		StreamRunID: RunID(append(slices.Clone(in.Earlier), EarlierMessage{true, in.Text, in.mark})),
-		Content:     chat.Content{Message: in.Text, Agent: in.Agent, Attachments: in.Attachments},
+		Content:     chat.Content{Message: in.Text, Agent: in.Agent, Model: in.Chosen, Attachments: in.Attachments, TaggedDocs: in.Documents, Effort: in.Effort},
 	}
 	switch {
 	case s.ThreadID == "" && head.IdempotencyKey != "": // a retry of a first message must not fork the conversation
@@ -155,15 +161,10 @@ func (h handlers) complete(c *gin.Context) error {
 	if follows != nil {
 		s.Content.ParentRequest = follows.turn.ID
 	}
-	for _, data := range in.Pictures {
-		id, err := h.KeepPicture(c, s.ThreadID, data)
-		if err != nil {
-			return in.renamed(err)
-		}
-		if !slices.Contains(s.Content.Attachments, id) {
-			s.Content.Attachments = append(s.Content.Attachments, id)
-		}
+	if err := dialect.Attach(c, h, &s, in.Files); err != nil {
+		return err
 	}
+	in.Earlier, in.Files = nil, nil // a stream would keep them in memory
 	return in.renamed(h.Submit(c, s, wire))
 }
 
@@ -183,17 +184,19 @@ func (r Request) renamed(err error) error {
 // wire makes the wires of a request. If skipTo names a question, they leave out the text up
 // to its answer.
 func (h handlers) wire(c *gin.Context, in Request, skipTo string) dialect.NewWire {
-	origin := h.Origin(c)
+	// Not the request itself: a stream would keep its messages in memory.
+	origin, stream, model, usage, ignored := h.Origin(c), in.Stream, in.Model, in.IncludeUsage, in.Ignored
+	showed := func(question string) { shown.add(identity.Of(c), question) }
 	return func(s dialect.Stream) dialect.Wire {
-		if in.Stream {
-			w := NewStream(s, in.Model, origin, in.IncludeUsage)
-			w.place.Ignored = in.Ignored
-			w.skipTo = skipTo
+		if stream {
+			w := NewStream(s, model, origin, usage)
+			w.place.Ignored = ignored
+			w.skipTo, w.showed = skipTo, showed
 			return w
 		}
-		w := NewWhole(s, in.Model, origin)
-		w.place.Ignored = in.Ignored
-		w.skipTo = skipTo
+		w := NewWhole(s, model, origin)
+		w.place.Ignored = ignored
+		w.skipTo, w.showed = skipTo, showed
 		return w
 	}
 }
@@ -220,7 +223,7 @@ func (h handlers) follows(c *gin.Context, owner, thread string, in Request) (*fo
 	if err != nil {
 		return nil, nil
 	}
-	return &followedTurn{turn: t, asked: q.Interrupt}, nil
+	return &followedTurn{turn: t, asked: q.Interrupt, unseen: !shown.has(identity.Of(c), q.Interrupt.ID)}, nil
 }
 
 var shortAnswer = regexp.MustCompile(`(?i)^(\(?\d{1,4}[.)]?|yes|no|approve|reject)$`)
@@ -235,8 +238,11 @@ func (h handlers) answer(c *gin.Context, in Request, f followedTurn, cancels boo
 		return false, nil
 	}
 	v, answers := ReadAnswer(*f.asked, in.Text)
-	if !answers || len(in.Pictures)+len(in.Attachments) > 0 {
+	if !answers || in.hasFiles() {
 		return false, nil
+	}
+	if f.unseen && f.asked.Type == chat.ToolApproval { // nobody approves a call that they were not shown
+		return true, h.FollowRunning(c, dialect.Running{ThreadID: f.turn.ThreadID, ThreadName: f.turn.ThreadID, View: view}, wire)
 	}
 	if f.answer == nil {
 		return true, in.renamed(h.Answer(c, dialect.Answer{Resume: chat.Resume{ThreadID: f.turn.ThreadID, InterruptID: f.asked.ID, Value: v}, ThreadAlias: in.Thread, CancelOnDisconnect: cancels, View: view}, wire))

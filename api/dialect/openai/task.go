@@ -39,7 +39,7 @@ func findTask(r Request) *Task {
 	if strings.HasPrefix(r.system, webUITools) && strings.Contains(r.system, "Your task is to choose and return the correct tool(s)") {
 		return &Task{`{"tool_calls":[]}`}
 	}
-	if len(r.Earlier) > 0 || len(r.Pictures)+len(r.Attachments) > 0 {
+	if len(r.Earlier) > 0 || r.hasFiles() {
 		return nil
 	}
 	for _, begin := range libreTitles {

@@ -129,6 +129,7 @@ type answer struct {
 	usage                chat.Usage
 	interruptID          string
 	failed               *chat.Event
+	showed               func(question string) // is called with each question that the client gets; may be nil
 }
 
 // event returns the text that an event adds.
@@ -152,6 +153,9 @@ func (a *answer) event(e chat.Event) string {
 			return ""
 		}
 		a.interruptID, a.open = e.Interrupt.ID, false
+		if a.showed != nil {
+			a.showed(e.Interrupt.ID)
+		}
 		a.used(e.Usage)
 		text := a.add(ShowQuestion(*e.Interrupt))
 		a.open = false

@@ -1,49 +1,35 @@
 package record
 
 import (
-	"regexp"
 	"strings"
-	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-var (
-	clauseNumber = regexp.MustCompile(`(^|[^\d.,])(\d{1,3}(?:\.\d{1,3})+)([^\d,]|$)`)
-	paragraph    = regexp.MustCompile(`§+\s*(\d{1,4})`)
-)
+// MaxWord is how many bytes of a word of a search count.
+const MaxWord = 1000
 
-// Indexed returns a text, or a word of a search, as the index splits it: composed (NFC), and
-// with one more word for each number of a clause, such as 4.2 or § 5.
-func Indexed(text string) string {
-	text = norm.NFC.String(text)
-	if strings.IndexByte(text, '.') >= 0 {
-		text = clauseNumber.ReplaceAllStringFunc(text, func(s string) string {
-			m := clauseNumber.FindStringSubmatch(s)
-			return m[1] + m[2] + " " + strings.ReplaceAll(m[2], ".", "d") + m[3]
-		})
-	}
-	if strings.Contains(text, "§") {
-		text = paragraph.ReplaceAllString(text, "$0 par$1")
-	}
-	return text
-}
+// maxTerms is how many bytes of the terms of a passage are indexed; Postgres refuses a
+// tsvector of a megabyte.
+const maxTerms = 256 << 10
 
-// WithoutAccents returns a text without its combining marks, composed (NFC).
-func WithoutAccents(text string) string {
-	return norm.NFC.String(strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
-			return -1
+// Terms returns the terms by which a text or a heading of a passage is found.
+func Terms(text, lang string) []string {
+	terms, size := language.Index(text, lang), 0
+	for i, t := range terms {
+		if size += len(t); size > maxTerms {
+			return terms[:i]
 		}
-		return r
-	}, norm.NFD.String(text)))
+	}
+	return terms
 }
 
-// Names returns the words by which searches find a document with the names: the words as they
-// are, their parts ("BankNegara2024"), and neighbours written together ("Best Buy").
-func Names(names ...string) string {
+// Names returns the terms by which searches find a document with the names, separated by
+// spaces: those of the words, of their parts ("BankNegara2024"), and of neighbours written
+// together ("Best Buy"), by the rules of English and of the document's language.
+func Names(lang string, names ...string) string {
 	var words []string
 	add := func(own []string) {
 		for i := range own {
@@ -52,6 +38,7 @@ func Names(names ...string) string {
 			}
 		}
 	}
+	var terms []string
 	for _, name := range names {
 		name = norm.NFC.String(language.WithoutExtension(name))
 		add(language.Words(name))
@@ -60,17 +47,21 @@ func Names(names ...string) string {
 			parts = append(parts, w.Raw)
 		}
 		add(parts)
+		for _, l := range language.Distinct([]string{lang, language.Detect(name)}) {
+			terms = append(terms, language.Index(name, l)...)
+		}
+		terms = append(terms, language.Index(name, "")...)
 	}
-	for _, w := range words {
-		words = append(words, WithoutAccents(w))
+	for _, w := range language.Distinct(words) {
+		terms = append(terms, language.Index(w, "")...)
 	}
-	words = language.Distinct(words)
-	return strings.Join(words[:min(len(words), maxNameWords)], " ")
+	terms = language.Distinct(terms)
+	return strings.Join(terms[:min(len(terms), maxNameTerms)], " ")
 }
 
 const (
 	maxJoined    = 3    // words that may be written as one
-	maxNameWords = 1000 // of a document's names, which the search knows
+	maxNameTerms = 1000 // of a document's names, which the search knows
 )
 
 // A passage gets, for each word of a search that the names of its document have, NameWeight

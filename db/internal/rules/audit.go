@@ -2,8 +2,6 @@ package rules
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/palaver-chat/palaver/db"
@@ -58,10 +56,9 @@ func (s *Store) AuditEntries(ctx context.Context, filter db.AuditFilter, after i
 	rows, err := s.db.Read.AuditEntries(ctx, sqlcgen.AuditEntriesParams{
 		After: after, Since: record.Micros(filter.Since), Owner: filter.Owner, Kind: filter.Kind, MaxRows: int64(limit)})
 	for _, r := range rows {
-		e := db.AuditEntry{ID: r.ID, At: record.Time(r.At), Kind: r.Kind, Owner: r.Owner, Channel: r.Channel,
-			Address: r.Address, RequestID: r.RequestID, Times: int(r.Times)}
-		if err := json.Unmarshal([]byte(r.Detail), &e.Detail); err != nil {
-			return nil, fmt.Errorf("audit entry %d: %w", r.ID, err)
+		e, err := auditEntry(r)
+		if err != nil {
+			return nil, err
 		}
 		entries = append(entries, e)
 	}

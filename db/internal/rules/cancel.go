@@ -61,13 +61,9 @@ func (s *Store) Cancel(ctx context.Context, owner string, ref db.CancelRef, reas
 	})
 }
 
-func (s *Store) Cancelled(ctx context.Context, owner, turnID string) (cancelled bool, err error) {
+func (s *Store) Cancelled(ctx context.Context, t chat.Turn) (cancelled bool, err error) {
 	ctx, end := s.short(ctx, "look for a cancel")
 	defer end(&err)
-	t, err := s.Turn(ctx, owner, turnID)
-	if err != nil {
-		return false, err
-	}
 	return s.db.Read.TurnCancelled(ctx, cancelsOf(t))
 }
 

@@ -12,11 +12,46 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
+func (s *Store) BeginClaim(ctx context.Context, from, to string, at time.Time) (account string, err error) {
+	ctx, end := s.short(ctx, "begin claim")
+	defer end(&err)
+	if from == chat.PublicOwner || to == chat.PublicOwner {
+		return "", db.ErrForbidden
+	}
+	err = s.db.Update(ctx, func(q Queries) error {
+		if err := q.InsertClaim(ctx, sqlcgen.InsertClaimParams{Owner: from, Account: to, BeganAt: record.Micros(at)}); err != nil {
+			return err
+		}
+		account, err = q.ClaimAccount(ctx, from)
+		return err
+	})
+	return account, err
+}
+
+func (s *Store) EndClaim(ctx context.Context, c db.Claim) (err error) {
+	ctx, end := s.short(ctx, "end claim")
+	defer end(&err)
+	return s.db.Write.DeleteClaim(ctx, sqlcgen.DeleteClaimParams{Owner: c.Owner, Account: c.Account})
+}
+
+func (s *Store) Claims(ctx context.Context, before time.Time, after string, limit int) (_ []db.Claim, err error) {
+	ctx, end := s.short(ctx, "list claims")
+	defer end(&err)
+	rows, err := s.db.Read.Claims(ctx, sqlcgen.ClaimsParams{BeforeAt: record.Micros(before), AfterOwner: after, MaxRows: int64(limit)})
+	return rowsTo(rows, err, func(r sqlcgen.Claim) db.Claim {
+		return db.Claim{Owner: r.Owner, Account: r.Account, Began: record.Time(r.BeganAt)}
+	})
+}
+
 func (s *Store) ClaimThread(ctx context.Context, from, to, threadID string) (err error) {
 	ctx, end := s.long(ctx, "claim conversation")
 	defer end(&err)
 	if from == chat.PublicOwner || to == chat.PublicOwner {
 		return db.ErrForbidden
+	}
+	if from == to {
+		_, err := s.Conversation(ctx, from, threadID)
+		return err
 	}
 	return s.db.Update(ctx, func(q Queries) error {
 		if err := q.LockThread(ctx, threadID); err != nil {
@@ -25,7 +60,7 @@ func (s *Store) ClaimThread(ctx context.Context, from, to, threadID string) (err
 		// An insert of a turn has the same lock: either it comes first and is seen here, or it
 		// finds the new owner.
 		runs, err := q.TurnRunsInThread(ctx, sqlcgen.TurnRunsInThreadParams{
-			Owner: from, ThreadID: threadID, SentAfter: record.Micros(time.Now().Add(-db.UnsentAfter))})
+			Owner: from, ThreadID: threadID, SentAfter: sentAfter()})
 		if err != nil {
 			return err
 		}
@@ -53,6 +88,9 @@ func (s *Store) ClaimThread(ctx context.Context, from, to, threadID string) (err
 	})
 }
 
+// sentAfter is the time from which a message that no thread has accepted counts as being sent.
+func sentAfter() int64 { return record.Micros(time.Now().Add(-db.UnsentAfter)) }
+
 func moveOfThread(ctx context.Context, q Queries, from, to, threadID string) error {
 	if err := q.MoveThreadAttachments(ctx, sqlcgen.MoveThreadAttachmentsParams{NewOwner: to, ThreadID: threadID, Owner: from}); err != nil {
 		return err
@@ -69,16 +107,16 @@ func moveOfThread(ctx context.Context, q Queries, from, to, threadID string) err
 	return q.MoveThreadBoard(ctx, sqlcgen.MoveThreadBoardParams{NewOwner: to, ThreadID: threadID, Owner: from})
 }
 
-func (s *Store) UnfinishedFiles(ctx context.Context, owner string) (n int, err error) {
-	ctx, end := s.short(ctx, "count unfinished files")
+func (s *Store) Unfinished(ctx context.Context, owner string) (n int, err error) {
+	ctx, end := s.short(ctx, "count what is unfinished")
 	defer end(&err)
 	n, err = unfinished(ctx, s.db.Read, owner)
 	return n, err
 }
 
 func unfinished(ctx context.Context, q Queries, owner string) (int, error) {
-	open, err := q.CountUnfinished(ctx, owner)
-	return int(open.Documents + open.Imports), err
+	open, err := q.CountUnfinished(ctx, sqlcgen.CountUnfinishedParams{Owner: owner, SentAfter: sentAfter()})
+	return int(open.Documents + open.Imports + open.Messages), err
 }
 
 func (s *Store) ClaimRest(ctx context.Context, from, to string) (documents int, done bool, err error) {
@@ -86,6 +124,9 @@ func (s *Store) ClaimRest(ctx context.Context, from, to string) (documents int, 
 	defer end(&err)
 	if from == chat.PublicOwner || to == chat.PublicOwner {
 		return 0, false, db.ErrForbidden
+	}
+	if from == to {
+		return 0, true, nil
 	}
 	err = s.db.Update(ctx, func(q Queries) error {
 		if open, err := unfinished(ctx, q, from); err != nil || open > 0 {
@@ -145,8 +186,8 @@ func moveProfile(ctx context.Context, q Queries, from, to string) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	if own.Industry+own.Location == "" && said.Industry+said.Location != "" {
-		if err := q.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: to, Industry: said.Industry, Location: said.Location}); err != nil {
+	if own == (sqlcgen.ProfileRow{}) && said != own {
+		if err := q.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: to, Industry: said.Industry, Location: said.Location, HideSamples: said.HideSamples, Instructions: said.Instructions}); err != nil {
 			return err
 		}
 	}

@@ -264,6 +264,9 @@ func deleteConversation(ctx context.Context, q Queries, owner, id string) error 
 	if err != nil {
 		return err
 	}
+	if err := q.DeleteThreadDocuments(ctx, sqlcgen.DeleteThreadDocumentsParams{Owner: owner, ThreadID: id}); err != nil {
+		return err
+	}
 	digests := make([]string, len(messages))
 	for i, m := range messages {
 		digests[i] = messageDigest(id, m.ClientTurnID, m.ContentHash)
@@ -287,23 +290,33 @@ func (s *Store) Profile(ctx context.Context, owner string) (_ chat.Profile, err 
 func (s *Store) PutProfile(ctx context.Context, owner string, p chat.Profile) (err error) {
 	ctx, end := s.short(ctx, "write profile")
 	defer end(&err)
-	return s.db.Write.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: owner, Industry: p.Industry, Location: p.Location})
+	return s.db.Write.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: owner, Industry: p.Industry, Location: p.Location, HideSamples: p.HideSamples, Instructions: p.Instructions})
 }
 
 func (s *Store) SessionGeneration(ctx context.Context, owner string) (generation int64, err error) {
 	ctx, end := s.short(ctx, "read session generation")
 	defer end(&err)
-	generation, err = s.db.Read.SessionGeneration(ctx, owner)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
+	return s.db.Read.SessionGeneration(ctx, sqlcgen.SessionGenerationParams{Owner: owner, Deleted: deletedOwner(owner)})
+}
+
+// deletedOwner is the owner of the row that keeps the session generation of a deleted user. No user has
+// such an id, because it is not printable.
+func deletedOwner(owner string) string { return "\x01" + record.Digest(owner) }
+
+// endSessionsOfDeleted raises the session generation of a user who is being deleted.
+func endSessionsOfDeleted(ctx context.Context, q Queries, owner string) error {
+	deleted := deletedOwner(owner)
+	sessions, err := q.SessionGeneration(ctx, sqlcgen.SessionGenerationParams{Owner: owner, Deleted: deleted})
+	if err != nil {
+		return err
 	}
-	return generation, err
+	return q.RaiseSessions(ctx, sqlcgen.RaiseSessionsParams{Owner: deleted, Sessions: sessions + 1})
 }
 
 func (s *Store) EndSessions(ctx context.Context, owner string) (generation int64, err error) {
 	ctx, end := s.short(ctx, "end sessions")
 	defer end(&err)
-	return s.db.Write.EndSessions(ctx, owner)
+	return s.db.Write.EndSessions(ctx, sqlcgen.EndSessionsParams{Owner: owner, Deleted: deletedOwner(owner)})
 }
 
 func conversation(row sqlcgen.ConversationRow) chat.Conversation {
@@ -311,6 +324,7 @@ func conversation(row sqlcgen.ConversationRow) chat.Conversation {
 		ID: row.ID, Owner: row.Owner, Title: row.Title,
 		CreatedAt: record.Time(row.CreatedAt), LastMessageAt: record.Time(row.LastMessageAt),
 		Pinned: row.Pinned, Archived: row.Archived,
-		Status: [...]string{"idle", "running", "interrupted"}[row.Activity],
+		Status:   [...]string{"idle", "running", "interrupted", "interrupted"}[row.Activity],
+		Approval: row.Activity == 3,
 	}
 }

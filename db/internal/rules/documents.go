@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -17,6 +18,11 @@ func (w within) CreateDocument(ctx context.Context, d chat.Document, raw []byte)
 	ctx, end := w.s.long(ctx, "create document")
 	defer end(&err)
 	return w.s.db.Update(ctx, func(q Queries) error {
+		if d.ThreadID != "" {
+			if err := q.PruneThreadDocuments(ctx, record.Micros(time.Now().Add(-db.UnusedFor))); err != nil {
+				return err
+			}
+		}
 		created, err := w.insertDocument(ctx, q, d, raw)
 		if err != nil || created {
 			return err
@@ -32,7 +38,7 @@ func (w within) insertDocument(ctx context.Context, q Queries, d chat.Document, 
 		ID: d.ID, Owner: d.Owner, Title: d.Title, Format: d.Format,
 		SourceType: string(cmp.Or(d.SourceType, chat.SourceUpload)), ExternalID: d.ExternalID,
 		SourceUrl: d.SourceURL, SourceVersion: d.SourceVersion, Bytes: d.Bytes, CreatedAt: record.Micros(record.OrNow(d.CreatedAt)),
-		Address: w.address(), Name: d.Name})
+		Address: w.address(), Name: d.Name, ThreadID: d.ThreadID, AddedBy: d.AddedBy})
 	if err != nil || rows == 0 {
 		return false, err
 	}
@@ -90,6 +96,7 @@ func (w within) replaceImport(ctx context.Context, q Queries, was sqlcgen.Docume
 		return err
 	}
 	known := document(was)
+	d.Language = known.Language // of the text that is found until the new one is read
 	if d.ID = was.ID; known.Named {
 		d.OtherNames = naming.Others(known.Title, append([]string{d.Title}, known.OtherNames...)...)
 		d.Title, d.Named = known.Title, true
@@ -97,7 +104,10 @@ func (w within) replaceImport(ctx context.Context, q Queries, was sqlcgen.Docume
 	if err := putNames(ctx, q, d); err != nil {
 		return err
 	}
-	if err := q.DeleteRaw(ctx, was.ID); err != nil { // of a version that is still being processed
+	if err := q.DeleteScans(ctx, was.ID); err != nil { // of a version that is still being processed
+		return err
+	}
+	if err := q.DeleteRaw(ctx, was.ID); err != nil {
 		return err
 	}
 	return q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: was.ID, Raw: record.Bytes(raw)})
@@ -152,9 +162,18 @@ func (s *Store) RawDocument(ctx context.Context, owner, id string) (_ chat.Docum
 	return document(row), raw, nil
 }
 
+func (s *Store) DocumentAddress(ctx context.Context, owner, id string) (_ string, err error) {
+	ctx, end := s.short(ctx, "read a document's address")
+	defer end(&err)
+	return s.db.Read.DocumentAddress(ctx, sqlcgen.DocumentAddressParams{Owner: owner, ID: id})
+}
+
 func (s *Store) Original(ctx context.Context, owner, id string) (raw []byte, err error) {
 	ctx, end := s.long(ctx, "read original")
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return nil, err
+	}
 	return s.db.Read.Original(ctx, sqlcgen.OriginalParams{Owner: owner, DocID: id})
 }
 
@@ -180,6 +199,27 @@ func (s *Store) SetDocumentPages(ctx context.Context, owner, id string, pages, u
 	}
 	row, err := s.db.Read.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
 	return changeable(row, owner, err) // nil: no longer processing
+}
+
+func (s *Store) PutScan(ctx context.Context, owner, id, version string, page int, text string) (err error) {
+	ctx, end := s.short(ctx, "save scanned page")
+	defer end(&err)
+	_, err = s.db.Write.PutScan(ctx, sqlcgen.PutScanParams{Owner: owner, DocID: id, Version: version, Page: int64(page), Text: text})
+	return err
+}
+
+func (s *Store) Scans(ctx context.Context, owner, id, version string) (_ map[int]string, err error) {
+	ctx, end := s.long(ctx, "read scanned pages")
+	defer end(&err)
+	rows, err := s.db.Read.Scans(ctx, sqlcgen.ScansParams{Owner: owner, DocID: id, Version: version})
+	if err != nil {
+		return nil, err
+	}
+	pages := make(map[int]string, len(rows))
+	for _, r := range rows {
+		pages[int(r.Page)] = r.Text
+	}
+	return pages, nil
 }
 
 // FailDocument leaves a document that is ready as it is.
@@ -209,12 +249,15 @@ func (s *Store) failDocument(ctx context.Context, owner, id string, version *str
 func (s *Store) Document(ctx context.Context, owner, id string) (_ chat.Document, err error) {
 	ctx, end := s.short(ctx, "read document")
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return chat.Document{}, err
+	}
 	row, err := s.db.Read.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
 	return s.labelled(ctx, owner, row, err)
 }
 
 func (s *Store) labelled(ctx context.Context, owner string, row sqlcgen.DocumentRow, err error) (chat.Document, error) {
-	docs := []chat.Document{document(row)}
+	docs := []chat.Document{shown(row)}
 	if err == nil {
 		err = label(ctx, s.db.Read, owner, docs)
 	}
@@ -224,17 +267,20 @@ func (s *Store) labelled(ctx context.Context, owner string, row sqlcgen.Document
 func (s *Store) ListDocuments(ctx context.Context, owner, cur string, limit int) (_ db.Page[chat.Document], err error) {
 	ctx, end := s.short(ctx, "list documents")
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return db.Page[chat.Document]{}, err
+	}
 	from, err := record.ParseCursor(cur)
 	if err != nil {
 		return db.Page[chat.Document]{}, err
 	}
 	limit = record.Clamp(limit, 200)
 	rows, err := s.db.Read.ListDocuments(ctx, sqlcgen.ListDocumentsParams{
-		Owner: owner, BeforeAt: from.At, BeforeID: from.ID, MaxRows: int64(limit) + 1})
+		Owner: owner, ThreadID: db.ThreadOf(ctx), BeforeAt: from.At, BeforeID: from.ID, MaxRows: int64(limit) + 1})
 	if err != nil {
 		return db.Page[chat.Document]{}, err
 	}
-	page := record.Page(rows, limit, func(r sqlcgen.ListDocumentsRow) chat.Document { return document(sqlcgen.DocumentRow(r)) },
+	page := record.Page(rows, limit, func(r sqlcgen.ListDocumentsRow) chat.Document { return shown(sqlcgen.DocumentRow(r)) },
 		func(r sqlcgen.ListDocumentsRow) record.Cursor { return record.Cursor{At: r.CreatedAt, ID: r.ID} })
 	return page, label(ctx, s.db.Read, owner, page.Items)
 }
@@ -250,17 +296,34 @@ func (s *Store) DeleteDocument(ctx context.Context, owner, id string) (err error
 	})
 }
 
+func (s *Store) MoveDocument(ctx context.Context, owner, id, threadID string) (err error) {
+	ctx, end := s.short(ctx, "move document")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		if err := OwnDocument(ctx, q, owner, id); err != nil {
+			return err
+		}
+		return record.Found(q.MoveDocument(ctx, sqlcgen.MoveDocumentParams{Owner: owner, ID: id, ThreadID: threadID}))
+	})
+}
+
 // DocumentText returns ErrNotFound until the document is ready.
 func (s *Store) DocumentText(ctx context.Context, owner, id string) (_ string, err error) {
 	ctx, end := s.long(ctx, "read document text")
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return "", err
+	}
 	return s.db.Read.DocumentText(ctx, sqlcgen.DocumentTextParams{Owner: owner, ID: id})
 }
 
 func (s *Store) VisibleDocuments(ctx context.Context, owner string) (_ []chat.Document, err error) {
 	ctx, end := s.short(ctx, "list visible documents")
 	defer end(&err)
-	rows, err := s.db.Read.VisibleDocuments(ctx, sqlcgen.VisibleDocumentsParams{Owner: owner, MaxRows: record.MaxVisible})
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.Read.VisibleDocuments(ctx, sqlcgen.VisibleDocumentsParams{Owner: owner, ThreadID: db.ThreadOf(ctx), MaxRows: record.MaxVisible})
 	docs, err := rowsTo(rows, err, named)
 	naming.Label(docs)
 	return docs, err
@@ -269,12 +332,15 @@ func (s *Store) VisibleDocuments(ctx context.Context, owner string) (_ []chat.Do
 func (s *Store) DocumentsByID(ctx context.Context, owner string, ids []string) (_ []chat.Document, err error) {
 	ctx, end := s.short(ctx, "read documents")
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return nil, err
+	}
 	rows, err := s.db.Read.DocumentsByID(ctx, owner, ids)
 	if err != nil {
 		return nil, err
 	}
 	docs := inOrder(ids, rows, func(r sqlcgen.DocumentsByIDRow) string { return r.ID },
-		func(r sqlcgen.DocumentsByIDRow) chat.Document { return document(sqlcgen.DocumentRow(r)) })
+		func(r sqlcgen.DocumentsByIDRow) chat.Document { return shown(sqlcgen.DocumentRow(r)) })
 	return docs, label(ctx, s.db.Read, owner, docs)
 }
 
@@ -283,13 +349,26 @@ func document(r sqlcgen.DocumentRow) chat.Document {
 		ID: r.ID, Owner: r.Owner, Title: r.Title, Named: r.Named, Name: r.Name, OtherNames: otherNames(r.OtherNames), Status: chat.DocStatus(r.Status), Format: r.Format,
 		SourceType: chat.SourceType(r.SourceType), ExternalID: r.ExternalID, SourceURL: r.SourceUrl,
 		SourceVersion: r.SourceVersion, Bytes: r.Bytes, Chunks: int(r.Chunks), Progress: int(r.Progress), Error: r.Error,
-		PageCount: int(r.Pages), UnreadPages: int(r.UnreadPages), CreatedAt: record.Time(r.CreatedAt),
+		PageCount: int(r.Pages), UnreadPages: int(r.UnreadPages), Language: r.Language, ThreadID: r.ThreadID, CreatedAt: record.Time(r.CreatedAt),
+		AddedBy: r.AddedBy, DeletedAt: record.Time(r.DeletedAt),
 	}
+}
+
+// shown is a document with its title as the label if that is clear. label sets the others.
+func shown(r sqlcgen.DocumentRow) chat.Document {
+	d := document(r)
+	if !isUnclear(d.Title, r.Twin) {
+		d.Label = d.Title
+	}
+	return d
 }
 
 func (s *Store) Chunk(ctx context.Context, owner, docID, chunkID string) (_ chat.Chunk, err error) {
 	ctx, end := s.short(ctx, "read chunk")
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return chat.Chunk{}, err
+	}
 	doc, ordinal, ok := record.ParseChunkID(chunkID)
 	if !ok || doc != docID {
 		return chat.Chunk{}, db.ErrNotFound
@@ -301,12 +380,15 @@ func (s *Store) Chunk(ctx context.Context, owner, docID, chunkID string) (_ chat
 	if err != nil {
 		return chat.Chunk{}, err
 	}
-	return hit(rows[0]).Chunk, nil
+	return chunk(rows[0]), nil
 }
 
 func (s *Store) ChunksByID(ctx context.Context, owner string, ids []string) (_ []chat.Hit, err error) {
 	ctx, end := s.short(ctx, "read chunks")
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return nil, err
+	}
 	var docs []string
 	var ordinals []int64
 	for _, id := range ids {
@@ -318,26 +400,29 @@ func (s *Store) ChunksByID(ctx context.Context, owner string, ids []string) (_ [
 	if err != nil {
 		return nil, err
 	}
-	hits := inOrder(ids, rows, func(r sqlcgen.ChunksByKeyRow) string { return record.ChunkID(r.DocID, r.Ordinal) }, hit)
-	return hits, s.LabelHits(ctx, owner, hits)
+	return s.Hits(ctx, s.db.Read, owner, inOrder(ids, rows, func(r sqlcgen.ChunksByKeyRow) string { return record.ChunkID(r.DocID, r.Ordinal) },
+		func(r sqlcgen.ChunksByKeyRow) HitRow { return HitRow{ChunksByKeyRow: r} }))
 }
 
 func (s *Store) DocumentChunks(ctx context.Context, owner, docID string, limit int) (_ []chat.Hit, err error) {
 	ctx, end := s.long(ctx, "read document chunks")
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return nil, err
+	}
 	rows, err := s.db.Read.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{Owner: owner, ID: docID, MaxRows: int64(max(limit, 0))})
 	if err == nil && len(rows) == 0 {
 		_, err = s.db.Read.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: docID})
 	}
-	hits, err := rowsTo(rows, err, func(r sqlcgen.DocumentChunksRow) chat.Hit { return hit(sqlcgen.ChunksByKeyRow(r)) })
+	found, err := rowsTo(rows, err, func(r sqlcgen.DocumentChunksRow) HitRow { return HitRow{ChunksByKeyRow: sqlcgen.ChunksByKeyRow(r)} })
 	if err != nil {
 		return nil, err
 	}
-	return hits, s.LabelHits(ctx, owner, hits)
+	return s.Hits(ctx, s.db.Read, owner, found)
 }
 
-// Hits reads the chunks of a ranking, without those deleted since.
-func (s *Store) Hits(ctx context.Context, q Queries, owner string, ranking []vector.Scored) ([]chat.Hit, error) {
+// Ranked reads the chunks of a ranking, without those deleted since.
+func (s *Store) Ranked(ctx context.Context, q Queries, owner string, ranking []vector.Scored) ([]chat.Hit, error) {
 	ids := make([]int64, len(ranking))
 	scores := make(map[int64]float64, len(ranking))
 	for i, r := range ranking {
@@ -348,16 +433,6 @@ func (s *Store) Hits(ctx context.Context, q Queries, owner string, ranking []vec
 	if err != nil {
 		return nil, err
 	}
-	hits := inOrder(ids, rows, func(r sqlcgen.ChunksByInternalIDRow) int64 { return r.ID },
-		func(r sqlcgen.ChunksByInternalIDRow) chat.Hit { return Hit(sqlcgen.ChunksByKeyRow(r), scores[r.ID]) })
-	return hits, s.LabelHits(ctx, owner, hits)
-}
-
-func hit(r sqlcgen.ChunksByKeyRow) chat.Hit { return Hit(r, 0) }
-
-// Hit is a chunk that was found with a score.
-func Hit(r sqlcgen.ChunksByKeyRow, score float64) chat.Hit {
-	return chat.Hit{Title: r.Title, Score: score, Chunk: chat.Chunk{
-		ID: record.ChunkID(r.DocID, r.Ordinal), DocID: r.DocID, Ordinal: int(r.Ordinal),
-		Text: r.Text, Start: int(r.StartChar), End: int(r.EndChar), Heading: r.Heading, Pages: record.Pages(r.Pages)}}
+	return s.Hits(ctx, q, owner, inOrder(ids, rows, func(r sqlcgen.ChunksByInternalIDRow) int64 { return r.ID },
+		func(r sqlcgen.ChunksByInternalIDRow) HitRow { return HitRow{sqlcgen.ChunksByKeyRow(r), scores[r.ID]} }))
 }

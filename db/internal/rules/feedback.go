@@ -13,7 +13,7 @@ func (s *Store) PutFeedback(ctx context.Context, f db.Feedback) (err error) {
 	ctx, end := s.short(ctx, "write feedback")
 	defer end(&err)
 	return record.Found(s.db.Write.PutFeedback(ctx, sqlcgen.PutFeedbackParams{Owner: f.Owner, ThreadID: f.ThreadID, TurnID: f.TurnID,
-		Good: f.Good, Reason: f.Reason, At: record.Micros(record.OrNow(f.UpdatedAt))}))
+		Good: f.Good, Reason: f.Reason, Shared: f.Shared, At: record.Micros(record.OrNow(f.UpdatedAt))}))
 }
 
 func (s *Store) DeleteFeedback(ctx context.Context, owner, threadID, turnID string) (err error) {
@@ -37,6 +37,6 @@ func (s *Store) FeedbackAfter(ctx context.Context, after time.Time, turnID strin
 }
 
 func feedback(r sqlcgen.FeedbackOfThreadRow) db.Feedback {
-	return db.Feedback{Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, Good: r.Good, Reason: r.Reason,
+	return db.Feedback{Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, Good: r.Good, Reason: r.Reason, Shared: r.Shared,
 		CreatedAt: record.Time(r.CreatedAt), UpdatedAt: record.Time(r.UpdatedAt)}
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -62,7 +61,7 @@ func importOf(r sqlcgen.ImportByIDRow) chat.Import {
 	return chat.Import{
 		ID: r.ID, Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, Key: r.Key, Source: chat.SourceType(r.SourceType),
 		ExternalID: r.ExternalID, ResourceKey: r.ResourceKey, URL: r.Url, State: state, Outcome: chat.ImportOutcome(r.Outcome),
-		Name: cmp.Or(r.Title, r.Name), Remote: r.Remote, DocID: r.DocID, Chunks: int(r.Chunks), Code: r.Code, Message: r.Message,
+		Name: r.Name, Title: r.Title, Remote: r.Remote, DocID: r.DocID, Chunks: int(r.Chunks), Code: r.Code, Message: r.Message,
 		Announce: r.Announce != 0, Address: r.Address, CreatedAt: record.Time(r.CreatedAt), UpdatedAt: record.Time(r.UpdatedAt),
 	}
 }

@@ -14,18 +14,23 @@ import (
 func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (docs []chat.DocRef, err error) {
 	ctx, end := s.short(ctx, "read registry")
 	defer end(&err)
-	if at := chat.TurnOf(head); at != "" && at != chat.RootCheckpoint { // usually one statement is enough
+	library, err := s.Library(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	if at := chat.TurnOf(head); library == owner && at != "" && at != chat.RootCheckpoint { // usually one statement is enough
+		var twins []bool
 		rows, err := s.db.Read.KnownDocuments(ctx, sqlcgen.KnownDocumentsParams{Owner: owner, ThreadID: threadID, Head: at})
 		for _, row := range rows {
 			if row.ID != "" {
-				docs = append(docs, chat.DocRef{ID: row.ID, Title: row.Title})
+				docs, twins = append(docs, chat.DocRef{ID: row.ID, Title: row.Title}), append(twins, row.Twin)
 			}
 		}
 		if err != nil {
 			return nil, err
 		}
 		if len(rows) > 0 {
-			return docs, s.labelRefs(ctx, owner, docs)
+			return docs, s.labelRefs(ctx, owner, docs, twins)
 		}
 	}
 	t, err := s.snapshot(ctx, owner, threadID, head)
@@ -39,13 +44,16 @@ func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (doc
 	if len(known) == 0 {
 		return nil, nil
 	}
-	rows, err := s.db.Read.RegistryDocuments(ctx, owner, known)
+	rows, err := s.db.Read.RegistryDocuments(ctx, library, known)
 	if err != nil {
 		return nil, err
 	}
-	docs = inOrder(known, rows, func(r sqlcgen.RegistryDocumentsRow) string { return r.ID },
-		func(r sqlcgen.RegistryDocumentsRow) chat.DocRef { return chat.DocRef(r) })
-	return docs, s.labelRefs(ctx, owner, docs)
+	var twins []bool
+	for _, row := range inOrder(known, rows, func(r sqlcgen.RegistryDocumentsRow) string { return r.ID },
+		func(r sqlcgen.RegistryDocumentsRow) sqlcgen.RegistryDocumentsRow { return r }) {
+		docs, twins = append(docs, chat.DocRef{ID: row.ID, Title: row.Title}), append(twins, row.Twin)
+	}
+	return docs, s.labelRefs(ctx, library, docs, twins)
 }
 
 func (s *Store) Approvals(ctx context.Context, owner, threadID, head string) (tools []string, err error) {

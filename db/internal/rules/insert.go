@@ -27,9 +27,9 @@ func (w within) InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, creat
 	return w.insertTurn(ctx, t, false)
 }
 
-func (s *Store) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
-	row, _, _, err := within{s: s}.insertTurn(ctx, t, true)
-	return row, err
+func (s *Store) SaveTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, cancelled bool, _ error) {
+	row, _, cancelled, err := within{s: s}.insertTurn(ctx, t, true)
+	return row, cancelled, err
 }
 
 // insertTurn inserts a turn. If accepted, its thread accepted it before the row could

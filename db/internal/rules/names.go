@@ -20,20 +20,22 @@ func putNames(ctx context.Context, q Queries, d chat.Document) error {
 	}
 	return record.Found(q.NameDocument(ctx, sqlcgen.NameDocumentParams{
 		Owner: d.Owner, ID: d.ID, Title: d.Title, TitleFolded: naming.Fold(d.Title), Named: d.Named, OtherNames: string(others),
-		TitleWords: record.Names(d.Title, d.Name), OtherWords: record.Names(d.OtherNames...),
+		TitleWords: record.Names(d.Language, d.Title, d.Name), OtherWords: record.Names(d.Language, d.OtherNames...), Language: d.Language,
 	}))
 }
 
-// NameOwn gives a document, which the transaction has locked, the names of its text.
-func NameOwn(ctx context.Context, q Queries, owner, id string, own db.OwnNames) error {
-	if own.Title == "" && own.Others == nil {
-		return nil
-	}
+// NameOwn gives a document, which the transaction has locked, the names of its text and its
+// language.
+func NameOwn(ctx context.Context, q Queries, owner, id string, own db.OwnNames, lang string) error {
 	row, err := q.DocumentForChange(ctx, owner, id)
 	if err != nil {
 		return err
 	}
 	d := document(row)
+	d.Language = lang
+	if own.Title == "" && own.Others == nil {
+		return putNames(ctx, q, d)
+	}
 	if own.Title != "" && !d.Named {
 		d.Title = naming.Normal(own.Title)
 	}
@@ -59,21 +61,27 @@ func (s *Store) RenameDocument(ctx context.Context, owner, id, title string) (er
 	})
 }
 
-// label sets the labels of documents that the owner sees.
+// isUnclear reports whether a title alone does not say which document is meant. twin says that
+// another visible document has it, too.
+func isUnclear(title string, twin bool) bool { return twin || naming.IsGenre(title) }
+
+// label sets the labels of documents that the owner sees and that have none yet.
 func label(ctx context.Context, q Queries, owner string, docs []chat.Document) error {
-	titles := make([]string, len(docs))
-	for i, d := range docs {
-		titles[i] = d.Title
+	var unclear []string
+	for _, d := range docs {
+		if d.Label == "" {
+			unclear = append(unclear, d.Title)
+		}
 	}
-	labelled, err := labelledByID(ctx, q, owner, titles)
+	labels, err := labelsByID(ctx, q, owner, unclear)
 	for i, d := range docs {
-		docs[i].Label = cmp.Or(labelled[d.ID].Label, d.Title)
+		docs[i].Label = cmp.Or(d.Label, labels[d.ID], d.Title)
 	}
 	return err
 }
 
-// labelledByID returns the visible documents with some titles, with their labels and owners.
-func labelledByID(ctx context.Context, q Queries, owner string, titles []string) (map[string]chat.Document, error) {
+// labelsByID returns the labels of the visible documents with some titles.
+func labelsByID(ctx context.Context, q Queries, owner string, titles []string) (map[string]string, error) {
 	var folded []string
 	seen := map[string]bool{}
 	for _, t := range titles {
@@ -94,36 +102,53 @@ func labelledByID(ctx context.Context, q Queries, owner string, titles []string)
 		docs[i] = named(sqlcgen.VisibleDocumentsRow(r))
 	}
 	naming.Label(docs)
-	byID := make(map[string]chat.Document, len(docs))
+	byID := make(map[string]string, len(docs))
 	for _, d := range docs {
-		byID[d.ID] = d
+		byID[d.ID] = d.Label
 	}
 	return byID, nil
 }
 
-// LabelHits replaces the titles of hits by the labels of their documents, and marks those of
-// public documents.
-func (s *Store) LabelHits(ctx context.Context, owner string, hits []chat.Hit) error {
-	titles := make([]string, len(hits))
-	for i, h := range hits {
-		titles[i] = h.Title
-	}
-	labelled, err := labelledByID(ctx, s.db.Read, owner, titles)
-	for i, h := range hits {
-		hits[i].Title, hits[i].Public = cmp.Or(labelled[h.DocID].Label, h.Title), labelled[h.DocID].Owner == chat.PublicOwner
-	}
-	return err
+// HitRow is a chunk as a search reads it, with what its document is called.
+type HitRow struct {
+	sqlcgen.ChunksByKeyRow
+	Score float64
 }
 
-// labelRefs is LabelHits for references.
-func (s *Store) labelRefs(ctx context.Context, owner string, refs []chat.DocRef) error {
-	titles := make([]string, len(refs))
-	for i, r := range refs {
-		titles[i] = r.Title
+// Hits returns chunks that were found, in their order, with the labels of their documents.
+func (s *Store) Hits(ctx context.Context, q Queries, owner string, rows []HitRow) ([]chat.Hit, error) {
+	hits := make([]chat.Hit, len(rows))
+	var unclear []string
+	for i, r := range rows {
+		hits[i] = chat.Hit{Title: r.Title, Public: r.Owner == chat.PublicOwner, Language: r.Language, Score: r.Score, Chunk: chunk(r.ChunksByKeyRow)}
+		if isUnclear(r.Title, r.Twin) {
+			unclear = append(unclear, r.Title)
+		}
 	}
-	labelled, err := labelledByID(ctx, s.db.Read, owner, titles)
+	labels, err := labelsByID(ctx, q, owner, unclear)
+	for i, h := range hits {
+		hits[i].Title = cmp.Or(labels[h.DocID], h.Title)
+	}
+	return hits, err
+}
+
+func chunk(r sqlcgen.ChunksByKeyRow) chat.Chunk {
+	return chat.Chunk{
+		ID: record.ChunkID(r.DocID, r.Ordinal), DocID: r.DocID, Ordinal: int(r.Ordinal),
+		Text: r.Text, Start: int(r.StartChar), End: int(r.EndChar), Heading: r.Heading, Pages: record.Pages(r.Pages)}
+}
+
+// labelRefs replaces the titles of references by the labels of their documents.
+func (s *Store) labelRefs(ctx context.Context, owner string, refs []chat.DocRef, twin []bool) error {
+	var unclear []string
 	for i, r := range refs {
-		refs[i].Title = cmp.Or(labelled[r.ID].Label, r.Title)
+		if isUnclear(r.Title, twin[i]) {
+			unclear = append(unclear, r.Title)
+		}
+	}
+	labels, err := labelsByID(ctx, s.db.Read, owner, unclear)
+	for i, r := range refs {
+		refs[i].Title = cmp.Or(labels[r.ID], r.Title)
 	}
 	return err
 }
@@ -131,7 +156,7 @@ func (s *Store) labelRefs(ctx context.Context, owner string, refs []chat.DocRef)
 // named is a document with its names only.
 func named(r sqlcgen.VisibleDocumentsRow) chat.Document {
 	return chat.Document{ID: r.ID, Owner: r.Owner, Title: r.Title, Status: chat.DocStatus(r.Status), Name: r.Name, Named: r.Named,
-		OtherNames: otherNames(r.OtherNames), CreatedAt: record.Time(r.CreatedAt)}
+		OtherNames: otherNames(r.OtherNames), CreatedAt: record.Time(r.CreatedAt), Language: r.Language}
 }
 
 func otherNames(stored string) (names []string) {

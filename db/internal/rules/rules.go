@@ -163,6 +163,14 @@ func (s *Store) known(ctx context.Context, owner, threadID string) error {
 	return known(ctx, s.db.Read, owner, threadID)
 }
 
+// NeverUsed implements db.Conversations.
+func (s *Store) NeverUsed(ctx context.Context, owner, id string) (_ bool, err error) {
+	ctx, end := s.short(ctx, "read the use of an id")
+	defer end(&err)
+	state, err := s.db.Read.ConversationState(ctx, id)
+	return state.Owner != owner && state.DeletedOwner != owner, err
+}
+
 // known also finds the thread of a board that has no turns yet.
 func known(ctx context.Context, q Queries, owner, threadID string) error {
 	_, err := q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})

@@ -46,6 +46,9 @@ func (s *Store) DeleteSet(ctx context.Context, owner, id string) (err error) {
 func (s *Store) ListSets(ctx context.Context, owner, cur string, limit int) (p db.Page[chat.DocumentSet], err error) {
 	ctx, end := s.short(ctx, "list sets")
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return p, err
+	}
 	from, err := record.ParseCursor(cur)
 	if err != nil {
 		return p, err
@@ -65,6 +68,9 @@ func (s *Store) ListSets(ctx context.Context, owner, cur string, limit int) (p d
 func (s *Store) SetsByID(ctx context.Context, owner string, ids []string) (sets []chat.DocumentSet, err error) {
 	ctx, end := s.short(ctx, "read sets")
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return nil, err
+	}
 	err = s.db.View(ctx, func(q Queries) error {
 		rows, err := q.SetsByID(ctx, owner, ids)
 		if err != nil {

@@ -12,7 +12,15 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
-func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus, parent string) (err error) {
+func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus, parent string) error {
+	return s.mark(ctx, owner, id, status, "", parent)
+}
+
+func (s *Store) MarkAsking(ctx context.Context, owner, id string, asks chat.InterruptType, parent string) error {
+	return s.mark(ctx, owner, id, chat.TurnInterrupted, asks, parent)
+}
+
+func (s *Store) mark(ctx context.Context, owner, id string, status chat.TurnStatus, asks chat.InterruptType, parent string) (err error) {
 	ctx, end := s.short(ctx, "mark turn")
 	defer end(&err)
 	switch status {
@@ -38,6 +46,7 @@ func (s *Store) MarkTurn(ctx context.Context, owner, id string, status chat.Turn
 		if !ok || row.SettledAt != 0 {
 			return found(ok)
 		}
+		row.Asks = string(asks)
 		return markTurn(ctx, q, known, row, status, parent)
 	})
 }
@@ -69,7 +78,7 @@ func markTurn(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn,
 			return err
 		}
 	}
-	return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: row.Owner, ID: row.ID, Status: row.Status, Parent: row.Parent, Place: row.Place})
+	return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: row.Owner, ID: row.ID, Status: row.Status, Asks: row.Asks, Parent: row.Parent, Place: row.Place})
 }
 
 func (s *Store) UnmarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus) (err error) {
@@ -80,6 +89,14 @@ func (s *Store) UnmarkTurn(ctx context.Context, owner, id string, status chat.Tu
 	}
 	return s.db.Update(ctx, func(q Queries) error {
 		if err := q.LockThreadOfTurn(ctx, owner, id); err != nil {
+			return err
+		}
+		row, err := q.Turn(ctx, sqlcgen.TurnParams{Owner: owner, ID: id})
+		if err != nil || row.SettledAt != 0 {
+			return err
+		}
+		// A turn that was saved during an outage may follow it already.
+		if err := q.PassOnChildren(ctx, sqlcgen.PassOnChildrenParams{Owner: owner, ThreadID: row.ThreadID, ID: id, Parent: row.Parent}); err != nil {
 			return err
 		}
 		return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: owner, ID: id, Status: string(status)})

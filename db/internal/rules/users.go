@@ -83,9 +83,15 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		d.Threads, d.Documents = slices.Concat(d.Threads, late.Threads), slices.Concat(d.Documents, late.Documents)
 		d.Turns, d.Messages = d.Turns+late.Turns, d.Messages+late.Messages
 		d.Repos, d.Boards, d.Shares, d.Feedback = d.Repos+late.Repos, max(d.Boards, late.Boards), d.Shares+late.Shares, d.Feedback+late.Feedback
+		if err := dropOwnSpaces(ctx, q, owner); err != nil {
+			return err
+		}
+		if err := endSessionsOfDeleted(ctx, q, owner); err != nil {
+			return err
+		}
 		for _, remove := range []func(context.Context, string) error{
 			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels, q.DeleteUserConnections, q.DeleteUserAccessKeys, q.DeleteUserBoards,
-			q.ClearOwnerOfDeleted, q.UnmarkAnonymous,
+			q.ClearOwnerOfDeleted, q.UnmarkAnonymous, q.DeleteUserClaims, q.DeleteUserMemberships, q.ClearPersonGroups, q.ForgetAdder, q.ForgetContributor,
 		} {
 			if err := remove(ctx, owner); err != nil {
 				return err

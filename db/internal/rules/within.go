@@ -46,6 +46,10 @@ func (s *Store) CreateSet(ctx context.Context, set chat.DocumentSet) error {
 	return within{s: s}.CreateSet(ctx, set)
 }
 
+func (s *Store) MoveToSpace(ctx context.Context, owner, space, id string) error {
+	return within{s: s}.MoveToSpace(ctx, owner, space, id)
+}
+
 func (s *Store) CreateBoard(ctx context.Context, b db.Board) error {
 	return within{s: s}.CreateBoard(ctx, b)
 }

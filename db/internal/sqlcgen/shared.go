@@ -8,6 +8,8 @@ import "context"
 type Queries interface {
 	AccessKeyByDigest(ctx context.Context, digest string) (AccessKey, error)
 	AccessKeys(ctx context.Context, owner string) ([]AccessKey, error)
+	AddModelUsage(ctx context.Context, arg AddModelUsageParams) error
+	AddPersonGroup(ctx context.Context, arg AddPersonGroupParams) error
 	AddSpending(ctx context.Context, arg AddSpendingParams) error
 	AddSpendingOfAddress(ctx context.Context, arg AddSpendingOfAddressParams) error
 	AddStreamRun(ctx context.Context, arg AddStreamRunParams) error
@@ -18,16 +20,22 @@ type Queries interface {
 	ArchiveConversation(ctx context.Context, arg ArchiveConversationParams) (int64, error)
 	Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error)
 	AttachmentData(ctx context.Context, arg AttachmentDataParams) ([]byte, error)
+	AuditBefore(ctx context.Context, arg AuditBeforeParams) ([]AuditLog, error)
 	AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]AuditLog, error)
+	AuditScanned(ctx context.Context, arg AuditScannedParams) (AuditScannedRow, error)
 	Board(ctx context.Context, arg BoardParams) (BoardRow, error)
 	BoardSize(ctx context.Context, arg BoardSizeParams) (int64, error)
 	BranchMessages(ctx context.Context, arg BranchMessagesParams) ([]BranchMessagesRow, error)
 	BusyThreads(ctx context.Context, arg BusyThreadsParams) ([]string, error)
+	ChangeSpace(ctx context.Context, arg ChangeSpaceParams) (int64, error)
+	ClaimAccount(ctx context.Context, owner string) (string, error)
+	Claims(ctx context.Context, arg ClaimsParams) ([]Claim, error)
 	ClearAttachmentAddresses(ctx context.Context, owner string) error
 	ClearBoardAddresses(ctx context.Context, owner string) error
 	ClearDocumentAddresses(ctx context.Context, owner string) error
 	ClearImportsAddress(ctx context.Context, owner string) error
 	ClearOwnerOfDeleted(ctx context.Context, owner string) error
+	ClearPersonGroups(ctx context.Context, owner string) error
 	ClearRepoAddresses(ctx context.Context, owner string) error
 	ClearSet(ctx context.Context, setID string) error
 	ClearSetAddresses(ctx context.Context, owner string) error
@@ -40,65 +48,83 @@ type Queries interface {
 	ConversationDeleted(ctx context.Context, id string) (int64, error)
 	ConversationState(ctx context.Context, id string) (ConversationStateRow, error)
 	Count(ctx context.Context, arg CountParams) (CountRow, error)
+	CountAnonymous(ctx context.Context) (int64, error)
 	CountOpenImports(ctx context.Context, owner string) (int64, error)
 	CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error)
 	CountShares(ctx context.Context, owner string) (int64, error)
-	CountUnfinished(ctx context.Context, owner string) (CountUnfinishedRow, error)
+	CountUnfinished(ctx context.Context, arg CountUnfinishedParams) (CountUnfinishedRow, error)
 	CountUserData(ctx context.Context, owner string) (CountUserDataRow, error)
 	Counted(ctx context.Context, arg CountedParams) (CountedRow, error)
 	CreateAccessKey(ctx context.Context, arg CreateAccessKeyParams) error
 	CreateShare(ctx context.Context, arg CreateShareParams) (int64, error)
+	CreateSpace(ctx context.Context, arg CreateSpaceParams) error
 	DeleteAccessKey(ctx context.Context, arg DeleteAccessKeyParams) (int64, error)
 	DeleteBoard(ctx context.Context, arg DeleteBoardParams) (int64, error)
+	DeleteClaim(ctx context.Context, arg DeleteClaimParams) error
 	DeleteConnection(ctx context.Context, arg DeleteConnectionParams) (int64, error)
 	DeleteConversation(ctx context.Context, arg DeleteConversationParams) (int64, error)
 	DeleteDocument(ctx context.Context, arg DeleteDocumentParams) (int64, error)
 	DeleteFeedback(ctx context.Context, arg DeleteFeedbackParams) (int64, error)
 	DeleteRaw(ctx context.Context, docID string) error
 	DeleteRunCancels(ctx context.Context, arg DeleteRunCancelsParams) error
+	DeleteScans(ctx context.Context, docID string) error
 	DeleteSet(ctx context.Context, arg DeleteSetParams) (int64, error)
 	DeleteShare(ctx context.Context, arg DeleteShareParams) (int64, error)
 	DeleteThreadCancels(ctx context.Context, arg DeleteThreadCancelsParams) error
+	DeleteThreadDocuments(ctx context.Context, arg DeleteThreadDocumentsParams) error
 	DeleteTurnCancels(ctx context.Context, arg DeleteTurnCancelsParams) error
 	DeleteUserAccessKeys(ctx context.Context, owner string) error
 	DeleteUserAttachments(ctx context.Context, owner string) error
 	DeleteUserBoards(ctx context.Context, owner string) error
 	DeleteUserCancels(ctx context.Context, owner string) error
+	DeleteUserClaims(ctx context.Context, owner string) error
 	DeleteUserConnections(ctx context.Context, owner string) error
 	DeleteUserDocuments(ctx context.Context, owner string) error
 	DeleteUserImports(ctx context.Context, owner string) error
+	DeleteUserMemberships(ctx context.Context, owner string) error
 	DeleteUserProfile(ctx context.Context, owner string) error
 	DeleteUserSets(ctx context.Context, owner string) error
 	DeleteUserSpending(ctx context.Context, subject string) error
+	DeletedDocuments(ctx context.Context, owner string) ([]DeletedDocumentsRow, error)
 	DetachSameDocuments(ctx context.Context, arg DetachSameDocumentsParams) error
 	Document(ctx context.Context, arg DocumentParams) (DocumentRow, error)
+	DocumentAddress(ctx context.Context, arg DocumentAddressParams) (string, error)
 	DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error)
 	DocumentProgress(ctx context.Context, arg DocumentProgressParams) (int64, error)
 	DocumentText(ctx context.Context, arg DocumentTextParams) (string, error)
 	DocumentsToEmbed(ctx context.Context, arg DocumentsToEmbedParams) ([]DocumentsToEmbedRow, error)
+	DocumentsToIndex(ctx context.Context, arg DocumentsToIndexParams) ([]DocumentsToIndexRow, error)
 	Draft(ctx context.Context, arg DraftParams) (DraftRow, error)
 	DropEmptyConversation(ctx context.Context, arg DropEmptyConversationParams) error
+	DropSpace(ctx context.Context, id string) error
 	DropTurn(ctx context.Context, arg DropTurnParams) (int64, error)
 	DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurnParams) error
 	EmbeddingProgress(ctx context.Context, arg EmbeddingProgressParams) (EmbeddingProgressRow, error)
 	EndLease(ctx context.Context, arg EndLeaseParams) error
-	EndSessions(ctx context.Context, owner string) (int64, error)
+	EndSessions(ctx context.Context, arg EndSessionsParams) (int64, error)
 	EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error)
 	FailDocument(ctx context.Context, arg FailDocumentParams) (int64, error)
+	FailedDocuments(ctx context.Context, arg FailedDocumentsParams) ([]FailedDocumentsRow, error)
 	FeedbackAfter(ctx context.Context, arg FeedbackAfterParams) ([]FeedbackAfterRow, error)
+	FeedbackBefore(ctx context.Context, arg FeedbackBeforeParams) ([]FeedbackBeforeRow, error)
 	FeedbackOfThread(ctx context.Context, arg FeedbackOfThreadParams) ([]FeedbackOfThreadRow, error)
 	FilesOfAddress(ctx context.Context, address string) (FilesOfAddressRow, error)
 	FilesOfEverybody(ctx context.Context) (FilesOfEverybodyRow, error)
 	FilesOfOwner(ctx context.Context, owner string) (FilesOfOwnerRow, error)
+	ForgetAdder(ctx context.Context, owner string) error
+	ForgetContributor(ctx context.Context, owner string) error
 	ForgetCount(ctx context.Context, key string) error
+	GiveDocument(ctx context.Context, arg GiveDocumentParams) (int64, error)
 	HasOpenTurns(ctx context.Context, arg HasOpenTurnsParams) (bool, error)
 	Head(ctx context.Context, arg HeadParams) (string, error)
 	HeadOfConversation(ctx context.Context, arg HeadOfConversationParams) (string, error)
 	HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow, error)
 	ImportByID(ctx context.Context, arg ImportByIDParams) (ImportByIDRow, error)
 	ImportedDocument(ctx context.Context, arg ImportedDocumentParams) (ImportedDocumentRow, error)
+	IndexProgress(ctx context.Context, termsVersion int64) (IndexProgressRow, error)
 	InsertAttachment(ctx context.Context, arg InsertAttachmentParams) (int64, error)
 	InsertBoard(ctx context.Context, arg InsertBoardParams) (int64, error)
+	InsertClaim(ctx context.Context, arg InsertClaimParams) error
 	InsertConversation(ctx context.Context, arg InsertConversationParams) error
 	InsertDocument(ctx context.Context, arg InsertDocumentParams) (int64, error)
 	InsertImport(ctx context.Context, arg InsertImportParams) (int64, error)
@@ -116,13 +142,17 @@ type Queries interface {
 	ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error)
 	ListImports(ctx context.Context, arg ListImportsParams) ([]ListImportsRow, error)
 	ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentSet, error)
+	LockSpace(ctx context.Context, id string) (int64, error)
 	MarkAnonymous(ctx context.Context, arg MarkAnonymousParams) error
 	MarkTurn(ctx context.Context, arg MarkTurnParams) error
 	MessagesOfThread(ctx context.Context, arg MessagesOfThreadParams) ([]MessagesOfThreadRow, error)
+	Met(ctx context.Context, arg MetParams) error
+	ModelUsage(ctx context.Context, arg ModelUsageParams) ([]ModelUsage, error)
 	MoveAttachments(ctx context.Context, arg MoveAttachmentsParams) error
 	MoveBoards(ctx context.Context, arg MoveBoardsParams) error
 	MoveConversation(ctx context.Context, arg MoveConversationParams) (int64, error)
 	MoveDeletedConversations(ctx context.Context, arg MoveDeletedConversationsParams) error
+	MoveDocument(ctx context.Context, arg MoveDocumentParams) (int64, error)
 	MoveDocuments(ctx context.Context, arg MoveDocumentsParams) (int64, error)
 	MoveImports(ctx context.Context, arg MoveImportsParams) error
 	MoveSets(ctx context.Context, arg MoveSetsParams) error
@@ -138,6 +168,7 @@ type Queries interface {
 	NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error)
 	NextPlace(ctx context.Context, arg NextPlaceParams) (int64, error)
 	OldAudit(ctx context.Context, beforeAt int64) (int64, error)
+	OldSpaces(ctx context.Context, beforeAt int64) ([]string, error)
 	OldThreads(ctx context.Context, arg OldThreadsParams) ([]OldThreadsRow, error)
 	OpenImports(ctx context.Context, arg OpenImportsParams) ([]OpenImportsRow, error)
 	OpenImportsForChange(ctx context.Context, arg OpenImportsForChangeParams) ([]string, error)
@@ -146,6 +177,9 @@ type Queries interface {
 	OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error)
 	Original(ctx context.Context, arg OriginalParams) ([]byte, error)
 	OwnerOfTurn(ctx context.Context, id string) (string, error)
+	PassOnChildren(ctx context.Context, arg PassOnChildrenParams) error
+	People(ctx context.Context, arg PeopleParams) ([]PeopleRow, error)
+	PersonGroups(ctx context.Context, owner string) ([]string, error)
 	PinConversation(ctx context.Context, arg PinConversationParams) (int64, error)
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
@@ -154,18 +188,25 @@ type Queries interface {
 	PruneBoards(ctx context.Context, before int64) error
 	PruneCancels(ctx context.Context, olderThan int64) error
 	PruneCounts(ctx context.Context, olderThan int64) error
+	PruneDeletedDocuments(ctx context.Context, beforeAt int64) (int64, error)
 	PruneDeletedTurns(ctx context.Context, olderThan int64) error
 	PruneImports(ctx context.Context, arg PruneImportsParams) (int64, error)
 	PruneSpending(ctx context.Context, beforeDay int64) (int64, error)
+	PruneThreadDocuments(ctx context.Context, olderThan int64) error
 	PutBoard(ctx context.Context, arg PutBoardParams) (int64, error)
 	PutCancel(ctx context.Context, arg PutCancelParams) error
 	PutConnection(ctx context.Context, arg PutConnectionParams) error
 	PutFeedback(ctx context.Context, arg PutFeedbackParams) (int64, error)
 	PutProfile(ctx context.Context, arg PutProfileParams) error
 	PutRepo(ctx context.Context, arg PutRepoParams) error
+	PutScan(ctx context.Context, arg PutScanParams) (int64, error)
+	PutSpaceMember(ctx context.Context, arg PutSpaceMemberParams) error
 	PutSummary(ctx context.Context, arg PutSummaryParams) (int64, error)
+	PutToolServer(ctx context.Context, arg PutToolServerParams) error
+	RaiseSessions(ctx context.Context, arg RaiseSessionsParams) error
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
 	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
+	RemoveSpaceMember(ctx context.Context, arg RemoveSpaceMemberParams) (int64, error)
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
 	RenewConnection(ctx context.Context, arg RenewConnectionParams) (int64, error)
 	ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error)
@@ -174,16 +215,23 @@ type Queries interface {
 	RestoreBoard(ctx context.Context, arg RestoreBoardParams) (int64, error)
 	RetitleConversation(ctx context.Context, arg RetitleConversationParams) (int64, error)
 	SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error)
+	Scans(ctx context.Context, arg ScansParams) ([]ScansRow, error)
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
-	SessionGeneration(ctx context.Context, owner string) (int64, error)
+	SessionGeneration(ctx context.Context, arg SessionGenerationParams) (int64, error)
 	SetAnonymousSeen(ctx context.Context, arg SetAnonymousSeenParams) error
 	SetDocumentPages(ctx context.Context, arg SetDocumentPagesParams) (int64, error)
 	SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int64, error)
+	SetIndexed(ctx context.Context, arg SetIndexedParams) (int64, error)
 	SetSentAt(ctx context.Context, arg SetSentAtParams) error
+	SetSpaceDeleted(ctx context.Context, arg SetSpaceDeletedParams) (int64, error)
 	ShareByDigest(ctx context.Context, digest string) (ShareByDigestRow, error)
 	Shares(ctx context.Context, owner string) ([]SharesRow, error)
 	ShowConversation(ctx context.Context, arg ShowConversationParams) error
 	Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error)
+	SpaceMembers(ctx context.Context, spaceID string) ([]SpaceMembersRow, error)
+	SpaceOf(ctx context.Context, arg SpaceOfParams) (SpaceOfRow, error)
+	SpacesOf(ctx context.Context, arg SpacesOfParams) ([]SpacesOfRow, error)
+	SpacesOfPerson(ctx context.Context, owner string) ([]string, error)
 	Spent(ctx context.Context, arg SpentParams) (SpentRow, error)
 	StoredSets(ctx context.Context, arg StoredSetsParams) (StoredSetsRow, error)
 	StoredThreads(ctx context.Context, arg StoredThreadsParams) (StoredThreadsRow, error)
@@ -192,6 +240,7 @@ type Queries interface {
 	TakeLease(ctx context.Context, arg TakeLeaseParams) (int64, error)
 	Text(ctx context.Context, arg TextParams) (string, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
+	ToolServers(ctx context.Context, since int64) ([]ToolServer, error)
 	Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error)
 	Turn(ctx context.Context, arg TurnParams) (Turn, error)
 	TurnByClientID(ctx context.Context, arg TurnByClientIDParams) (Turn, error)
@@ -230,6 +279,22 @@ type AccessKey struct {
 	CreatedAt int64
 	UsedAt    int64
 	ExpiresAt int64
+}
+
+type AddModelUsageParams struct {
+	Day       int64
+	Model     string
+	Calls     int64
+	Unpriced  int64
+	TokensIn  int64
+	TokensOut int64
+	CostNanos int64
+}
+
+type AddPersonGroupParams struct {
+	Owner string
+	Name  string
+	Until int64
 }
 
 type AddSpendingOfAddressParams struct {
@@ -322,6 +387,14 @@ type AttachmentsByIDRow struct {
 	Bytes    int64
 }
 
+type AuditBeforeParams struct {
+	Before      int64
+	ScannedRows int64
+	Owner       string
+	Kind        string
+	MaxRows     int64
+}
+
 type AuditEntriesParams struct {
 	After   int64
 	Since   int64
@@ -340,6 +413,16 @@ type AuditLog struct {
 	RequestID string
 	Times     int64
 	Detail    string
+}
+
+type AuditScannedParams struct {
+	Before      int64
+	ScannedRows int64
+}
+
+type AuditScannedRow struct {
+	Scanned int64
+	LastID  int64
 }
 
 type BoardParams struct {
@@ -389,6 +472,12 @@ type BusyThreadsParams struct {
 	MaxRows int64
 }
 
+type ChangeSpaceParams struct {
+	Name      string
+	Everybody bool
+	ID        string
+}
+
 type ChunksByInternalIDRow struct {
 	DocID     string
 	Title     string
@@ -399,6 +488,9 @@ type ChunksByInternalIDRow struct {
 	Heading   string
 	ID        int64
 	Pages     string
+	Owner     string
+	Language  string
+	Twin      bool
 }
 
 type ChunksByKeyRow struct {
@@ -411,6 +503,21 @@ type ChunksByKeyRow struct {
 	Heading   string
 	ID        int64
 	Pages     string
+	Owner     string
+	Language  string
+	Twin      bool
+}
+
+type Claim struct {
+	Owner   string
+	Account string
+	BeganAt int64
+}
+
+type ClaimsParams struct {
+	BeforeAt   int64
+	AfterOwner string
+	MaxRows    int64
 }
 
 type ClearTitleParams struct {
@@ -487,9 +594,15 @@ type CountRow struct {
 	ResetAt int64
 }
 
+type CountUnfinishedParams struct {
+	Owner     string
+	SentAfter int64
+}
+
 type CountUnfinishedRow struct {
 	Documents int64
 	Imports   int64
+	Messages  int64
 }
 
 type CountUserDataRow struct {
@@ -537,6 +650,13 @@ type CreateShareParams struct {
 	Owner     string
 }
 
+type CreateSpaceParams struct {
+	ID        string
+	Name      string
+	Everybody bool
+	CreatedAt int64
+}
+
 type DeleteAccessKeyParams struct {
 	Owner string
 	ID    string
@@ -546,6 +666,11 @@ type DeleteBoardParams struct {
 	At    int64
 	ID    string
 	Owner string
+}
+
+type DeleteClaimParams struct {
+	Owner   string
+	Account string
 }
 
 type DeleteConnectionParams struct {
@@ -590,9 +715,21 @@ type DeleteThreadCancelsParams struct {
 	ThreadID string
 }
 
+type DeleteThreadDocumentsParams struct {
+	ThreadID string
+	Owner    string
+}
+
 type DeleteTurnCancelsParams struct {
 	Owner    string
 	ThreadID string
+}
+
+type DeletedDocumentsRow struct {
+	ID        string
+	Title     string
+	AddedBy   string
+	DeletedAt int64
 }
 
 type DetachSameDocumentsParams struct {
@@ -600,9 +737,14 @@ type DetachSameDocumentsParams struct {
 	NewOwner string
 }
 
+type DocumentAddressParams struct {
+	Owner string
+	ID    string
+}
+
 type DocumentChunksParams struct {
-	ID      string
 	Owner   string
+	ID      string
 	MaxRows int64
 }
 
@@ -616,11 +758,14 @@ type DocumentChunksRow struct {
 	Heading   string
 	ID        int64
 	Pages     string
+	Owner     string
+	Language  string
+	Twin      bool
 }
 
 type DocumentParams struct {
-	ID    string
 	Owner string
+	ID    string
 }
 
 type DocumentProgressParams struct {
@@ -649,6 +794,11 @@ type DocumentRow struct {
 	OtherNames    string
 	Pages         int64
 	UnreadPages   int64
+	Language      string
+	ThreadID      string
+	AddedBy       string
+	DeletedAt     int64
+	Twin          bool
 }
 
 type DocumentSet struct {
@@ -684,6 +834,11 @@ type DocumentsByIDRow struct {
 	OtherNames    string
 	Pages         int64
 	UnreadPages   int64
+	Language      string
+	ThreadID      string
+	AddedBy       string
+	DeletedAt     int64
+	Twin          bool
 }
 
 type DocumentsTitledRow struct {
@@ -695,6 +850,7 @@ type DocumentsTitledRow struct {
 	Named      bool
 	OtherNames string
 	CreatedAt  int64
+	Language   string
 }
 
 type DocumentsToEmbedParams struct {
@@ -704,6 +860,17 @@ type DocumentsToEmbedParams struct {
 }
 
 type DocumentsToEmbedRow struct {
+	ID    string
+	Owner string
+}
+
+type DocumentsToIndexParams struct {
+	TermsVersion int64
+	AfterID      string
+	MaxRows      int64
+}
+
+type DocumentsToIndexRow struct {
 	ID    string
 	Owner string
 }
@@ -752,6 +919,11 @@ type EndLeaseParams struct {
 	Holder string
 }
 
+type EndSessionsParams struct {
+	Owner   string
+	Deleted string
+}
+
 type EventsAfterParams struct {
 	TurnID string
 	Owner  string
@@ -769,6 +941,22 @@ type FailDocumentParams struct {
 	Owner string
 }
 
+type FailedDocumentsParams struct {
+	At      int64
+	ID      string
+	MaxRows int64
+}
+
+type FailedDocumentsRow struct {
+	ID         string
+	Owner      string
+	SourceType string
+	Format     string
+	Bytes      int64
+	Error      string
+	CreatedAt  int64
+}
+
 type FeedbackAfterParams struct {
 	AfterAt int64
 	AfterID string
@@ -781,8 +969,28 @@ type FeedbackAfterRow struct {
 	ThreadID  string
 	Good      bool
 	Reason    string
+	Shared    bool
 	CreatedAt int64
 	UpdatedAt int64
+}
+
+type FeedbackBeforeParams struct {
+	At      int64
+	ID      string
+	MaxRows int64
+}
+
+type FeedbackBeforeRow struct {
+	TurnID    string
+	Owner     string
+	ThreadID  string
+	Good      bool
+	Reason    string
+	Shared    bool
+	CreatedAt int64
+	UpdatedAt int64
+	Question  string
+	Answer    string
 }
 
 type FeedbackOfThreadParams struct {
@@ -796,6 +1004,7 @@ type FeedbackOfThreadRow struct {
 	ThreadID  string
 	Good      bool
 	Reason    string
+	Shared    bool
 	CreatedAt int64
 	UpdatedAt int64
 }
@@ -819,6 +1028,14 @@ type FilesOfOwnerRow struct {
 	Pictures  int64
 	Boards    int64
 	Bytes     int64
+}
+
+type GiveDocumentParams struct {
+	ToOwner   string
+	AddedBy   string
+	DeletedAt int64
+	ID        string
+	Owner     string
 }
 
 type HasOpenTurnsParams struct {
@@ -903,6 +1120,16 @@ type ImportedDocumentRow struct {
 	OtherNames    string
 	Pages         int64
 	UnreadPages   int64
+	Language      string
+	ThreadID      string
+	AddedBy       string
+	DeletedAt     int64
+	Twin          bool
+}
+
+type IndexProgressRow struct {
+	Total int64
+	Done  int64
 }
 
 type InsertAttachmentParams struct {
@@ -925,6 +1152,12 @@ type InsertBoardParams struct {
 	At      int64
 	Address string
 	Content []byte
+}
+
+type InsertClaimParams struct {
+	Owner   string
+	Account string
+	BeganAt int64
 }
 
 type InsertConversationParams struct {
@@ -953,6 +1186,8 @@ type InsertDocumentParams struct {
 	SourceVersion string
 	Address       string
 	Name          string
+	ThreadID      string
+	AddedBy       string
 }
 
 type InsertImportParams struct {
@@ -996,6 +1231,7 @@ type KnownDocumentsParams struct {
 type KnownDocumentsRow struct {
 	ID    string
 	Title string
+	Twin  bool
 }
 
 type LastPlaceParams struct {
@@ -1059,6 +1295,7 @@ type ListConversationsRow struct {
 
 type ListDocumentsParams struct {
 	Owner    string
+	ThreadID string
 	BeforeAt int64
 	BeforeID string
 	MaxRows  int64
@@ -1084,6 +1321,11 @@ type ListDocumentsRow struct {
 	OtherNames    string
 	Pages         int64
 	UnreadPages   int64
+	Language      string
+	ThreadID      string
+	AddedBy       string
+	DeletedAt     int64
+	Twin          bool
 }
 
 type ListImportsParams struct {
@@ -1132,6 +1374,7 @@ type MarkAnonymousParams struct {
 
 type MarkTurnParams struct {
 	Status string
+	Asks   string
 	Parent string
 	Place  int64
 	ID     string
@@ -1157,6 +1400,27 @@ type MessagesOfThreadRow struct {
 	ContentHash  string
 }
 
+type MetParams struct {
+	Owner   string
+	At      int64
+	KnownAs string
+}
+
+type ModelUsage struct {
+	Day       int64
+	Model     string
+	Calls     int64
+	Unpriced  int64
+	TokensIn  int64
+	TokensOut int64
+	CostNanos int64
+}
+
+type ModelUsageParams struct {
+	SinceDay int64
+	MaxRows  int64
+}
+
 type MoveAttachmentsParams struct {
 	NewOwner string
 	Owner    string
@@ -1175,6 +1439,12 @@ type MoveConversationParams struct {
 
 type MoveDeletedConversationsParams struct {
 	NewOwner string
+	Owner    string
+}
+
+type MoveDocumentParams struct {
+	ThreadID string
+	ID       string
 	Owner    string
 }
 
@@ -1248,6 +1518,7 @@ type NameDocumentParams struct {
 	OtherNames  string
 	TitleWords  string
 	OtherWords  string
+	Language    string
 	ID          string
 	Owner       string
 }
@@ -1337,6 +1608,31 @@ type OriginalParams struct {
 	Owner string
 }
 
+type PassOnChildrenParams struct {
+	Parent   string
+	Owner    string
+	ThreadID string
+	ID       string
+}
+
+type PeopleParams struct {
+	Day     int64
+	At      int64
+	Owner   string
+	MaxRows int64
+}
+
+type PeopleRow struct {
+	Owner     string
+	KnownAs   string
+	SeenAt    int64
+	Threads   int64
+	Documents int64
+	Bytes     int64
+	Tokens    int64
+	CostNanos int64
+}
+
 type PinConversationParams struct {
 	Pinned bool
 	ID     string
@@ -1355,8 +1651,10 @@ type ProcessingDocumentsRow struct {
 }
 
 type ProfileRow struct {
-	Industry string
-	Location string
+	Industry     string
+	Location     string
+	HideSamples  bool
+	Instructions string
 }
 
 type PruneAuditParams struct {
@@ -1401,6 +1699,7 @@ type PutConnectionParams struct {
 type PutFeedbackParams struct {
 	Good     bool
 	Reason   string
+	Shared   bool
 	At       int64
 	TurnID   string
 	Owner    string
@@ -1408,9 +1707,11 @@ type PutFeedbackParams struct {
 }
 
 type PutProfileParams struct {
-	Owner    string
-	Industry string
-	Location string
+	Owner        string
+	Industry     string
+	Location     string
+	HideSamples  bool
+	Instructions string
 }
 
 type PutRepoParams struct {
@@ -1424,11 +1725,39 @@ type PutRepoParams struct {
 	Address  string
 }
 
+type PutScanParams struct {
+	Page    int64
+	Text    string
+	DocID   string
+	Owner   string
+	Version string
+}
+
+type PutSpaceMemberParams struct {
+	SpaceID string
+	Kind    string
+	Member  string
+	Role    int64
+	AddedBy string
+	AddedAt int64
+}
+
 type PutSummaryParams struct {
 	Text      string
 	CreatedAt int64
 	TurnID    string
 	Owner     string
+}
+
+type PutToolServerParams struct {
+	Name   string
+	Report string
+	At     int64
+}
+
+type RaiseSessionsParams struct {
+	Owner    string
+	Sessions int64
 }
 
 type RawParams struct {
@@ -1445,6 +1774,13 @@ type RecordDeletedConversationParams struct {
 type RegistryDocumentsRow struct {
 	ID    string
 	Title string
+	Twin  bool
+}
+
+type RemoveSpaceMemberParams struct {
+	SpaceID string
+	Kind    string
+	Member  string
 }
 
 type RenameConversationParams struct {
@@ -1511,6 +1847,17 @@ type SaveDraftParams struct {
 	Owner   string
 }
 
+type ScansParams struct {
+	DocID   string
+	Owner   string
+	Version string
+}
+
+type ScansRow struct {
+	Page int64
+	Text string
+}
+
 type SearchConversationsParams struct {
 	Q            string
 	Owner        string
@@ -1532,6 +1879,11 @@ type SearchConversationsRow struct {
 	Found         string
 }
 
+type SessionGenerationParams struct {
+	Owner   string
+	Deleted string
+}
+
 type SetAnonymousSeenParams struct {
 	At    int64
 	Owner string
@@ -1551,6 +1903,13 @@ type SetEmbeddingParams struct {
 	Chunks int64
 }
 
+type SetIndexedParams struct {
+	Words        int64
+	TermsVersion int64
+	ID           string
+	Owner        string
+}
+
 type SetMembersRow struct {
 	SetID string
 	DocID string
@@ -1560,6 +1919,11 @@ type SetSentAtParams struct {
 	SentAt int64
 	ID     string
 	Owner  string
+}
+
+type SetSpaceDeletedParams struct {
+	At int64
+	ID string
 }
 
 type ShareByDigestRow struct {
@@ -1597,6 +1961,43 @@ type SnapshotRow struct {
 	ID        string
 	Registry  string
 	Approvals string
+}
+
+type SpaceMembersRow struct {
+	Kind    string
+	Member  string
+	Role    int64
+	AddedBy string
+	AddedAt int64
+}
+
+type SpaceOfParams struct {
+	Owner string
+	Now   int64
+	ID    string
+}
+
+type SpaceOfRow struct {
+	ID        string
+	Name      string
+	Everybody bool
+	CreatedAt int64
+	DeletedAt int64
+	Role      int64
+}
+
+type SpacesOfParams struct {
+	Owner string
+	Now   int64
+}
+
+type SpacesOfRow struct {
+	ID        string
+	Name      string
+	Everybody bool
+	CreatedAt int64
+	DeletedAt int64
+	Role      int64
 }
 
 type SpentParams struct {
@@ -1673,6 +2074,12 @@ type TextsRow struct {
 	Text string
 }
 
+type ToolServer struct {
+	Name   string
+	Report string
+	At     int64
+}
+
 type TreeParams struct {
 	Owner    string
 	ThreadID string
@@ -1692,6 +2099,7 @@ type Turn struct {
 	Parent       string
 	Place        int64
 	Status       string
+	Asks         string
 	Hidden       bool
 	CreatedAt    int64
 	SentAt       int64
@@ -1863,8 +2271,9 @@ type UseAccessKeyParams struct {
 }
 
 type VisibleDocumentsParams struct {
-	Owner   string
-	MaxRows int64
+	Owner    string
+	ThreadID string
+	MaxRows  int64
 }
 
 type VisibleDocumentsRow struct {
@@ -1876,6 +2285,7 @@ type VisibleDocumentsRow struct {
 	Named      bool
 	OtherNames string
 	CreatedAt  int64
+	Language   string
 }
 
 type WaitingMessagesParams struct {

@@ -7,8 +7,13 @@ CREATE TABLE profiles (
     owner    TEXT PRIMARY KEY,
     industry TEXT NOT NULL,
     location TEXT NOT NULL,
-    sessions BIGINT NOT NULL DEFAULT 0 -- generation; cookies of an anonymous user of an earlier generation are refused
+    hide_samples BOOLEAN NOT NULL DEFAULT FALSE, -- lists and searches leave out public documents
+    instructions TEXT NOT NULL DEFAULT '', -- how the person wants answers
+    sessions BIGINT NOT NULL DEFAULT 0, -- generation; cookies of an earlier one are refused. After a deletion it is kept under a digest of the owner
+    seen_at BIGINT NOT NULL DEFAULT 0, -- of the last request of an owner with an account; written once an hour at most. 0: none
+    known_as TEXT NOT NULL DEFAULT '' -- the address or name that the owner's token gives; '': none
 );
+CREATE INDEX profiles_seen ON profiles (seen_at, owner) WHERE seen_at > 0;
 
 -- Owners without an account. What they leave unused is removed.
 CREATE TABLE anonymous_owners (
@@ -16,6 +21,15 @@ CREATE TABLE anonymous_owners (
     seen_at BIGINT NOT NULL -- of their last request; written once a day
 );
 CREATE INDEX anonymous_owners_seen ON anonymous_owners (seen_at, owner);
+
+-- Claims that have begun: an account gets all that an anonymous owner has stored. The repair
+-- sweep finishes them, and deletes the row when nothing more can be stored for the owner.
+CREATE TABLE claims (
+    owner    TEXT COLLATE "C" PRIMARY KEY,
+    account  TEXT    NOT NULL,
+    began_at BIGINT NOT NULL
+);
+CREATE INDEX claims_account ON claims (account);
 
 -- Keys with which other programs act for a person. Only a hash of each is kept.
 CREATE TABLE access_keys (
@@ -53,7 +67,7 @@ CREATE TABLE conversations (
     listed          BOOLEAN NOT NULL,            -- false: made by a turn that was never accepted
     pinned          BOOLEAN NOT NULL DEFAULT false,  -- at the top
     archived        BOOLEAN NOT NULL DEFAULT false,  -- found by searches, and in the list of archived ones
-    kind            TEXT    NOT NULL DEFAULT '', -- '', or not in the list: 'board' (the chat of the board of this id), 'once' (throw-away)
+    kind            TEXT    NOT NULL DEFAULT '', -- '', or not in the list: 'board' (the chat of the board of this id), 'once' (throw-away), 'temporary'
     created_at      BIGINT NOT NULL,
     last_message_at BIGINT NOT NULL,
     generation      BIGINT NOT NULL DEFAULT 1,  -- how many conversations have had this id
@@ -107,6 +121,7 @@ CREATE TABLE turns (
     parent         TEXT    NOT NULL,              -- turn id or 'root'; '' until the turn starts
     place          BIGINT NOT NULL DEFAULT 0,    -- order within the thread's tree, from 1; 0: not in it. Given to one turn only
     status         TEXT    NOT NULL,
+    asks           TEXT    NOT NULL DEFAULT '',   -- of an interrupted one: the type of its question
     hidden         BOOLEAN NOT NULL DEFAULT false,    -- rolled back
     created_at     BIGINT NOT NULL,
     sent_at        BIGINT NOT NULL DEFAULT 0,    -- of one that no thread has taken: the last try; 0: given up
@@ -197,7 +212,8 @@ CREATE TABLE feedback (
     good       BOOLEAN NOT NULL, -- true: thumbs up
     reason     TEXT    NOT NULL, -- in the person's words; may be empty
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL
+    updated_at BIGINT NOT NULL,
+    shared     BOOLEAN NOT NULL DEFAULT FALSE -- administrators may read the question and the answer
 );
 CREATE INDEX feedback_owner ON feedback (owner);
 CREATE INDEX feedback_updated ON feedback (updated_at, turn_id);
@@ -253,9 +269,40 @@ CREATE INDEX boards_stored ON boards (owner, bytes);
 CREATE INDEX boards_address ON boards (address, bytes) WHERE address <> '';
 CREATE INDEX boards_deleted ON boards (deleted_at) WHERE deleted_at > 0;
 
+-- Spaces. Their documents have the owner 'space:<id>'; those that were deleted there, and can
+-- be restored, 'space:<id>:deleted'.
+CREATE TABLE spaces (
+    id           TEXT   NOT NULL PRIMARY KEY,
+    name         TEXT   NOT NULL,
+    everybody    BOOLEAN NOT NULL DEFAULT TRUE , -- searches use public documents, too
+    created_at   BIGINT NOT NULL,
+    deleted_at   BIGINT NOT NULL DEFAULT 0 -- 0: it is not; else it can be restored for 30 days
+);
+CREATE INDEX spaces_deleted ON spaces (deleted_at) WHERE deleted_at > 0;
+
+CREATE TABLE space_members (
+    space_id TEXT   NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind     TEXT   NOT NULL, -- person, or group
+    member   TEXT   NOT NULL, -- a person's id, or the value of a group claim
+    role     BIGINT NOT NULL, -- 1: reads; 2: contributes; 3: manages
+    added_by TEXT   NOT NULL, -- a person's id; '': deleted since
+    added_at BIGINT NOT NULL,
+    PRIMARY KEY (space_id, kind, member)
+);
+CREATE INDEX space_members_member ON space_members (kind, member);
+CREATE INDEX space_members_added ON space_members (added_by);
+
+-- The groups of the newest token of a person.
+CREATE TABLE person_groups (
+    owner   TEXT   NOT NULL,
+    name    TEXT   NOT NULL,
+    until   BIGINT NOT NULL, -- the group does not count after it
+    PRIMARY KEY (owner, name)
+);
+
 CREATE TABLE documents (
     id             TEXT PRIMARY KEY,
-    owner          TEXT    NOT NULL, -- '*': everybody's
+    owner          TEXT    NOT NULL, -- '*': everybody's; 'space:<id>': a space's
     title          TEXT    NOT NULL,
     title_folded   TEXT    NOT NULL DEFAULT '', -- equal for titles that people take for the same
     named          BOOLEAN NOT NULL DEFAULT FALSE, -- a person gave the title, which nothing else replaces
@@ -278,12 +325,21 @@ CREATE TABLE documents (
     embedding      TEXT    NOT NULL DEFAULT '', -- the embedding model that its vectors are from; '': it has none
     pages          BIGINT NOT NULL DEFAULT 0,  -- of its file; 0: not known
     unread_pages   BIGINT NOT NULL DEFAULT 0,  -- those of them that could not be read
+    language       TEXT    NOT NULL DEFAULT '', -- of its text, as ISO 639-1; '': not detected
+    terms_version  BIGINT NOT NULL DEFAULT 0,  -- of the rules by which its text and names are indexed
+    thread_id      TEXT    NOT NULL DEFAULT '', -- the conversation that it belongs to, which may have no message yet; '': the library
+    added_by       TEXT    NOT NULL DEFAULT '', -- in a space: who put it there
+    deleted_at     BIGINT NOT NULL DEFAULT 0,  -- in a space: when it was deleted there; it can be restored for 30 days
     address        TEXT    NOT NULL DEFAULT ''
 );
 CREATE INDEX documents_owner ON documents (owner, created_at, id);
 CREATE INDEX documents_titled ON documents (owner, title_folded);
+CREATE INDEX documents_thread ON documents (thread_id) WHERE thread_id <> '';
+CREATE INDEX documents_added ON documents (added_by) WHERE added_by <> '';
+CREATE INDEX documents_deleted ON documents (deleted_at) WHERE deleted_at > 0;
 CREATE INDEX documents_stored ON documents (owner, bytes);
 CREATE INDEX documents_address ON documents (address, bytes) WHERE address <> '';
+CREATE INDEX documents_failed ON documents (created_at, id) WHERE status = 'failed';
 -- An owner has what was imported once, however often and at once it is asked for.
 CREATE UNIQUE INDEX documents_imported ON documents (owner, source_type, external_id) WHERE external_id <> '';
 
@@ -292,29 +348,23 @@ CREATE TABLE raw_documents (
     raw    BYTEA NOT NULL
 );
 
+-- Pages of processing documents that OCR has read; a page that it could not read has no text.
+CREATE TABLE scans (
+    doc_id TEXT   NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    page   BIGINT NOT NULL,
+    text   TEXT   NOT NULL,
+    PRIMARY KEY (doc_id, page)
+);
+
 CREATE TABLE document_texts (
     doc_id TEXT PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
     text   TEXT NOT NULL
 );
 
--- English stems. All words count, as in SQLite: a ranking that weighs words by
--- their rarity needs no list of stop words.
-CREATE TEXT SEARCH DICTIONARY palaver_stem (TEMPLATE = pg_catalog.snowball, LANGUAGE = english);
-CREATE TEXT SEARCH CONFIGURATION palaver (COPY = pg_catalog.english);
-ALTER TEXT SEARCH CONFIGURATION palaver
-    ALTER MAPPING FOR asciiword, asciihword, hword_asciipart, word, hword, hword_part WITH palaver_stem;
-
-ALTER TABLE documents ADD COLUMN names TSVECTOR NOT NULL GENERATED ALWAYS AS
-    (setweight(to_tsvector('palaver', title_words), 'A') || setweight(to_tsvector('palaver', other_words), 'B')) STORED;
-
--- How often each stem stands in a text; one in the heading (weight B) counts half.
--- +goose StatementBegin
-CREATE FUNCTION palaver_frequencies(search TSVECTOR) RETURNS JSONB LANGUAGE SQL IMMUTABLE STRICT SET search_path = '' AS $$
-    SELECT coalesce(jsonb_object_agg(s.lexeme,
-        cardinality(s.positions) - 0.5 * cardinality(array_positions(s.weights, 'B'))), '{}')
-    FROM unnest(search) s
-$$;
--- +goose StatementEnd
+-- The terms of the names, those of the title and the file's name with weight A.
+ALTER TABLE documents ADD COLUMN names TSVECTOR NOT NULL GENERATED ALWAYS AS (
+    ((CASE title_words WHEN '' THEN '' ELSE replace(title_words, ' ', ':1A ') || ':1A' END)
+        || ' ' || (CASE other_words WHEN '' THEN '' ELSE replace(other_words, ' ', ':1B ') || ':1B' END))::tsvector) STORED;
 
 -- Lower case by Unicode, letter by letter, whatever the database's locale is.
 -- +goose StatementBegin
@@ -339,8 +389,8 @@ CREATE TABLE chunks (
     pages       TEXT     NOT NULL DEFAULT '', -- the pages that the passage stands on, as JSON [[page, first character], …]; '' where the document has no pages
     text        TEXT     NOT NULL,
     words       BIGINT   NOT NULL, -- of text and heading
-    search      TSVECTOR NOT NULL, -- text with weight A, heading with weight B
-    frequencies JSONB    NOT NULL, -- palaver_frequencies(search)
+    search      TSVECTOR NOT NULL, -- the terms of package language that the text and the heading have
+    frequencies JSONB    NOT NULL, -- how often each of them stands there; one in the heading counts half
     UNIQUE (doc_id, ordinal)
 );
 CREATE INDEX chunks_search ON chunks USING gin (search);
@@ -405,6 +455,13 @@ CREATE TABLE leases (
     beat   BIGINT NOT NULL
 );
 
+-- What workers report of the MCP servers, for processes that do not connect to them.
+CREATE TABLE tool_servers (
+    name   TEXT PRIMARY KEY,
+    report TEXT   NOT NULL, -- JSON of db.ToolServer
+    at     BIGINT NOT NULL
+);
+
 -- Counters of what callers do. Keys are digests: no address stands here.
 CREATE TABLE limits (
     key      TEXT PRIMARY KEY,
@@ -423,6 +480,19 @@ CREATE TABLE spending (
     PRIMARY KEY (subject, day)
 );
 CREATE INDEX spending_day ON spending (day);
+
+-- What models, web searches and paid tools have used in this installation, by day. It names
+-- nobody.
+CREATE TABLE model_usage (
+    day        BIGINT NOT NULL, -- days since 1970 in UTC
+    model      TEXT   NOT NULL, -- or the name of a tool, or web_search
+    calls      BIGINT NOT NULL, -- that were answered
+    unpriced   BIGINT NOT NULL, -- of them, those without a known price
+    tokens_in  BIGINT NOT NULL,
+    tokens_out BIGINT NOT NULL,
+    cost_nanos BIGINT NOT NULL, -- billionths of a US dollar
+    PRIMARY KEY (day, model)
+);
 
 -- What those who answer for an installation may be asked about. Rows are only added.
 -- Entries older than 30 days (db.AuditKept) may be removed: AUDIT_RETENTION.
@@ -463,9 +533,24 @@ CREATE FUNCTION palaver_subject() RETURNS TEXT LANGUAGE SQL STABLE SET search_pa
 $$;
 -- +goose StatementEnd
 
+-- The owners of the documents of the spaces that the subject reads: the rule of the query
+-- SpaceOf. It reads tables that a browser's role does not.
+-- +goose StatementBegin
+CREATE FUNCTION palaver_libraries() RETURNS TEXT[] LANGUAGE SQL STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT coalesce(array_agg('space:' || s.id), '{}') FROM spaces s
+    WHERE s.deleted_at = 0
+        AND coalesce(nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'is_anonymous', '') <> 'true'
+        AND EXISTS (SELECT 1 FROM space_members m WHERE m.space_id = s.id
+            AND (m.kind = 'person' AND m.member = palaver_subject()
+                OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g
+                    WHERE g.owner = palaver_subject() AND g.name = m.member AND g.until > extract(epoch FROM now()) * 1000000)))
+$$;
+-- +goose StatementEnd
+
 ALTER TABLE goose_db_version      ENABLE ROW LEVEL SECURITY;
 ALTER TABLE profiles              ENABLE ROW LEVEL SECURITY;
 ALTER TABLE anonymous_owners      ENABLE ROW LEVEL SECURITY;
+ALTER TABLE claims                ENABLE ROW LEVEL SECURITY;
 ALTER TABLE access_keys           ENABLE ROW LEVEL SECURITY;
 ALTER TABLE connections           ENABLE ROW LEVEL SECURITY;
 ALTER TABLE conversations         ENABLE ROW LEVEL SECURITY;
@@ -484,8 +569,12 @@ ALTER TABLE feedback              ENABLE ROW LEVEL SECURITY;
 ALTER TABLE attachments           ENABLE ROW LEVEL SECURITY;
 ALTER TABLE repos                 ENABLE ROW LEVEL SECURITY;
 ALTER TABLE boards                ENABLE ROW LEVEL SECURITY;
+ALTER TABLE spaces                ENABLE ROW LEVEL SECURITY;
+ALTER TABLE space_members         ENABLE ROW LEVEL SECURITY;
+ALTER TABLE person_groups         ENABLE ROW LEVEL SECURITY;
 ALTER TABLE documents             ENABLE ROW LEVEL SECURITY;
 ALTER TABLE raw_documents         ENABLE ROW LEVEL SECURITY;
+ALTER TABLE scans                 ENABLE ROW LEVEL SECURITY;
 ALTER TABLE document_texts        ENABLE ROW LEVEL SECURITY;
 ALTER TABLE chunks                ENABLE ROW LEVEL SECURITY;
 ALTER TABLE chunk_vectors         ENABLE ROW LEVEL SECURITY;
@@ -493,9 +582,26 @@ ALTER TABLE document_sets         ENABLE ROW LEVEL SECURITY;
 ALTER TABLE set_documents         ENABLE ROW LEVEL SECURITY;
 ALTER TABLE imports               ENABLE ROW LEVEL SECURITY;
 ALTER TABLE leases                ENABLE ROW LEVEL SECURITY;
+ALTER TABLE tool_servers          ENABLE ROW LEVEL SECURITY;
 ALTER TABLE limits                ENABLE ROW LEVEL SECURITY;
 ALTER TABLE spending              ENABLE ROW LEVEL SECURITY;
+ALTER TABLE model_usage           ENABLE ROW LEVEL SECURITY;
 ALTER TABLE audit_log             ENABLE ROW LEVEL SECURITY;
+
+-- Supabase grants its roles everything on new tables. Row-level security does not bind
+-- TRUNCATE, REFERENCES and TRIGGER. Without these roles nothing is done.
+-- +goose StatementBegin
+DO $$
+DECLARE
+    reader TEXT;
+BEGIN
+    FOR reader IN SELECT rolname FROM pg_roles WHERE rolname IN ('anon', 'authenticated') LOOP
+        EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM %I', current_schema(), reader);
+        EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO %I', current_schema(), reader);
+    END LOOP;
+END
+$$;
+-- +goose StatementEnd
 
 -- The subject in a query of its own is asked for once, not once a row.
 CREATE POLICY own ON profiles      FOR SELECT USING (owner = (SELECT palaver_subject()));
@@ -510,6 +616,9 @@ CREATE POLICY own ON imports       FOR SELECT USING (owner = (SELECT palaver_sub
 CREATE POLICY own ON document_sets FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON boards        FOR SELECT USING (owner = (SELECT palaver_subject()) AND deleted_at = 0);
 CREATE POLICY own_or_public ON documents FOR SELECT USING (owner IN ((SELECT palaver_subject()), '*'));
+CREATE POLICY of_space ON documents     FOR SELECT USING (owner = ANY ((SELECT palaver_libraries())::text[]));
+CREATE POLICY of_space ON spaces        FOR SELECT USING ('space:' || id = ANY ((SELECT palaver_libraries())::text[]));
+CREATE POLICY of_space ON space_members FOR SELECT USING ('space:' || space_id = ANY ((SELECT palaver_libraries())::text[]));
 
 -- What belongs to a row is seen with it.
 CREATE POLICY of_turn ON messages    FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
@@ -518,6 +627,7 @@ CREATE POLICY of_turn ON turn_texts  FOR SELECT USING (EXISTS (SELECT 1 FROM tur
 CREATE POLICY of_turn ON drafts      FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
 CREATE POLICY of_turn ON summaries   FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
 CREATE POLICY of_document ON raw_documents  FOR SELECT USING (EXISTS (SELECT 1 FROM documents d WHERE d.id = doc_id));
+CREATE POLICY of_document ON scans          FOR SELECT USING (EXISTS (SELECT 1 FROM documents d WHERE d.id = doc_id));
 CREATE POLICY of_document ON document_texts FOR SELECT USING (EXISTS (SELECT 1 FROM documents d WHERE d.id = doc_id));
 CREATE POLICY of_document ON chunks         FOR SELECT USING (EXISTS (SELECT 1 FROM documents d WHERE d.id = doc_id));
 CREATE POLICY of_chunk ON chunk_vectors FOR SELECT USING (EXISTS (SELECT 1 FROM chunks c WHERE c.id = chunk_vectors.id));

@@ -1,13 +1,13 @@
 -- name: Conversation :one
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
-    coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
+    coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = @id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.id = @id AND c.owner = @owner;
 
 -- name: ListConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
-    coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
+    coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.owner = @owner AND c.listed AND c.kind = ''
@@ -19,7 +19,7 @@ LIMIT @max_rows::bigint;
 
 -- name: SearchConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
-    coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
+    coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity,
     coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND NOT t.hidden AND strpos(palaver_fold(m.content), @q::text) > 0

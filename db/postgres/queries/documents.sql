@@ -1,13 +1,15 @@
 -- name: DocumentForChange :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
-FROM documents WHERE id = @id AND owner IN (@owner, '*') FOR NO KEY UPDATE;
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d WHERE d.id = @id AND d.owner IN (@owner, '*') FOR NO KEY UPDATE;
 
 -- name: DocumentsByID :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
-FROM documents WHERE id = ANY(@ids::text[]) AND owner IN (@owner, '*');
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d WHERE d.id = ANY(@ids::text[]) AND d.owner IN (@owner, '*');
 
 -- name: DocumentsTitled :many
-SELECT id, owner, title, status, name, named, other_names, created_at
+SELECT id, owner, title, status, name, named, other_names, created_at, language
 FROM documents WHERE title_folded = ANY(@titles::text[]) AND owner IN (@owner, '*');
 
 -- name: DocumentText :one
@@ -23,13 +25,17 @@ DELETE FROM chunks WHERE doc_id = @doc_id;
 
 -- name: InsertChunks :exec
 INSERT INTO chunks (doc_id, ordinal, start_char, end_char, heading, text, pages, words, search, frequencies)
-SELECT @doc_id, n.ordinal, n.start_char, n.end_char, n.heading, n.text, n.pages, n.words, s.search, palaver_frequencies(s.search)
+SELECT @doc_id, n.ordinal, n.start_char, n.end_char, n.heading, n.text, n.pages, n.words,
+    array_to_tsvector(ARRAY(SELECT jsonb_object_keys(n.frequencies))), n.frequencies
 FROM (SELECT unnest(@ordinals::bigint[]) AS ordinal, unnest(@starts::bigint[]) AS start_char, unnest(@ends::bigint[]) AS end_char,
         unnest(@headings::text[]) AS heading, unnest(@texts::text[]) AS text, unnest(@pages::text[]) AS pages, unnest(@words::bigint[]) AS words,
-        unnest(@heading_terms::text[]) AS heading_terms, unnest(@text_terms::text[]) AS text_terms) n
-CROSS JOIN LATERAL (SELECT setweight(to_tsvector('palaver', n.text_terms), 'A')
-        || setweight(to_tsvector('palaver', n.heading_terms), 'B') AS search) s
+        unnest(@frequencies::text[])::jsonb AS frequencies) n
 ORDER BY n.ordinal;
+
+-- name: IndexChunks :exec
+UPDATE chunks c SET words = n.words, search = array_to_tsvector(ARRAY(SELECT jsonb_object_keys(n.frequencies))), frequencies = n.frequencies
+FROM (SELECT unnest(@ordinals::bigint[]) AS ordinal, unnest(@words::bigint[]) AS words, unnest(@frequencies::text[])::jsonb AS frequencies) n
+WHERE c.doc_id = @doc_id AND c.ordinal = n.ordinal;
 
 -- name: InsertVectors :exec
 INSERT INTO chunk_vectors (id, vector)
@@ -42,24 +48,32 @@ ON CONFLICT (id) DO UPDATE SET vector = excluded.vector;
 SELECT count(*) AS total, count(*) FILTER (WHERE embedding = @model) AS done
 FROM documents WHERE owner IN (@owner, '*') AND status = 'ready' AND chunks > 0;
 
+-- name: IndexProgress :one
+SELECT count(*) AS total, count(*) FILTER (WHERE terms_version = @terms_version) AS done
+FROM documents WHERE status = 'ready' AND chunks > 0;
+
 -- name: PublishText :execrows
-UPDATE documents SET status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = @model
+UPDATE documents SET status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = @model,
+    terms_version = @terms_version
 WHERE id = @id AND owner = @owner;
 
 -- name: ChunksByKey :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM (SELECT unnest(@doc_ids::text[]) AS doc_id, unnest(@ordinals::bigint[]) AS ordinal) k
 JOIN documents d ON d.id = k.doc_id
 JOIN chunks c ON c.doc_id = d.id AND c.ordinal = k.ordinal
 WHERE d.owner IN (@owner, '*') AND d.status = 'ready';
 
 -- name: DocumentChunks :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM documents d JOIN chunks c ON c.doc_id = @id
 WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready'
 ORDER BY c.ordinal LIMIT @max_rows::bigint;
 
 -- name: ChunksByInternalID :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM chunks c JOIN documents d ON d.id = c.doc_id
 WHERE c.id = ANY(@ids::bigint[]) AND d.owner IN (@owner, '*') AND d.status = 'ready';

@@ -48,7 +48,7 @@ WITH next AS (
         title = CASE WHEN @shown AND c.title = '' THEN @title::text ELSE c.title END,
         title_folded = CASE WHEN @shown AND c.title = '' THEN @title_folded::text ELSE c.title_folded END
     WHERE c.id = @thread_id AND c.owner = @owner RETURNING c.places)
-UPDATE turns SET status = @status, parent = @parent, place = (SELECT places FROM next)
+UPDATE turns SET status = @status, asks = @asks, parent = @parent, place = (SELECT places FROM next)
 WHERE turns.id = @id AND turns.owner = @owner AND turns.settled_at = 0;
 
 -- The turn, the open turns of its thread, and the thread's head.
@@ -209,11 +209,14 @@ WITH RECURSIVE back (id, parent, settled_at, registry) AS (
     SELECT t.id, t.parent, t.settled_at, t.registry FROM back JOIN turns t ON t.id = back.parent
     WHERE t.owner = @owner AND back.settled_at = 0
 )
-SELECT coalesce(d.id, '')::text AS id, coalesce(d.title, '')::text AS title
+SELECT coalesce(d.id, '')::text AS id, coalesce(d.title, '')::text AS title,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM back LEFT JOIN LATERAL jsonb_array_elements_text(back.registry::jsonb) WITH ORDINALITY AS k (id, n) ON true
 LEFT JOIN documents d ON d.id = k.id AND d.status = 'ready' AND d.owner IN (@owner, '*')
 WHERE back.settled_at > 0 ORDER BY k.n;
 
 -- name: RegistryDocuments :many
-SELECT d.id, d.title FROM documents d
+SELECT d.id, d.title,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d
 WHERE d.id = ANY(@ids::text[]) AND d.status = 'ready' AND d.owner IN (@owner, '*');

@@ -9,17 +9,71 @@ import (
 	"context"
 )
 
+const claimAccount = `-- name: ClaimAccount :one
+SELECT account FROM claims WHERE owner = $1
+`
+
+func (q *Queries) ClaimAccount(ctx context.Context, owner string) (string, error) {
+	row := q.db.QueryRow(ctx, claimAccount, owner)
+	var account string
+	err := row.Scan(&account)
+	return account, err
+}
+
+const claims = `-- name: Claims :many
+SELECT owner, account, began_at FROM claims WHERE began_at < CAST($1 AS BIGINT) AND owner > $2 ORDER BY owner LIMIT CAST($3 AS BIGINT)
+`
+
+func (q *Queries) Claims(ctx context.Context, arg ClaimsParams) ([]Claim, error) {
+	rows, err := q.db.Query(ctx, claims, arg.BeforeAt, arg.AfterOwner, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Claim
+	for rows.Next() {
+		var i Claim
+		if err := rows.Scan(&i.Owner, &i.Account, &i.BeganAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countUnfinished = `-- name: CountUnfinished :one
 SELECT
     (SELECT count(*) FROM documents d WHERE d.owner = $1 AND d.status = 'processing') AS documents,
-    (SELECT count(*) FROM imports i WHERE i.owner = $1 AND i.state NOT IN ('ready', 'failed')) AS imports
+    (SELECT count(*) FROM imports i WHERE i.owner = $1 AND i.state NOT IN ('ready', 'failed')) AS imports,
+    (SELECT count(*) FROM turns t WHERE t.owner = $1 AND t.settled_at = 0 AND t.status = 'new' AND t.sent_at > $2) AS messages
 `
 
-func (q *Queries) CountUnfinished(ctx context.Context, owner string) (CountUnfinishedRow, error) {
-	row := q.db.QueryRow(ctx, countUnfinished, owner)
+func (q *Queries) CountUnfinished(ctx context.Context, arg CountUnfinishedParams) (CountUnfinishedRow, error) {
+	row := q.db.QueryRow(ctx, countUnfinished, arg.Owner, arg.SentAfter)
 	var i CountUnfinishedRow
-	err := row.Scan(&i.Documents, &i.Imports)
+	err := row.Scan(&i.Documents, &i.Imports, &i.Messages)
 	return i, err
+}
+
+const deleteClaim = `-- name: DeleteClaim :exec
+DELETE FROM claims WHERE owner = $1 AND account = $2
+`
+
+func (q *Queries) DeleteClaim(ctx context.Context, arg DeleteClaimParams) error {
+	_, err := q.db.Exec(ctx, deleteClaim, arg.Owner, arg.Account)
+	return err
+}
+
+const deleteUserClaims = `-- name: DeleteUserClaims :exec
+DELETE FROM claims WHERE owner = $1 OR account = $1
+`
+
+func (q *Queries) DeleteUserClaims(ctx context.Context, owner string) error {
+	_, err := q.db.Exec(ctx, deleteUserClaims, owner)
+	return err
 }
 
 const detachSameDocuments = `-- name: DetachSameDocuments :exec
@@ -33,6 +87,17 @@ WHERE documents.owner = $1 AND documents.external_id <> '' AND EXISTS (
 // stays, but a new version of the source does not replace it.
 func (q *Queries) DetachSameDocuments(ctx context.Context, arg DetachSameDocumentsParams) error {
 	_, err := q.db.Exec(ctx, detachSameDocuments, arg.Owner, arg.NewOwner)
+	return err
+}
+
+const insertClaim = `-- name: InsertClaim :exec
+
+INSERT INTO claims (owner, account, began_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
+`
+
+// These queries move the data of an anonymous caller to the account that they sign in to.
+func (q *Queries) InsertClaim(ctx context.Context, arg InsertClaimParams) error {
+	_, err := q.db.Exec(ctx, insertClaim, arg.Owner, arg.Account, arg.BeganAt)
 	return err
 }
 
@@ -181,12 +246,10 @@ func (q *Queries) MoveThreadTurns(ctx context.Context, arg MoveThreadTurnsParams
 }
 
 const turnRunsInThread = `-- name: TurnRunsInThread :one
-
 SELECT EXISTS (SELECT 1 FROM turns WHERE owner = $1 AND thread_id = $2 AND settled_at = 0
     AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > $3)))
 `
 
-// These queries move the data of an anonymous caller to the account that they sign in to.
 func (q *Queries) TurnRunsInThread(ctx context.Context, arg TurnRunsInThreadParams) (bool, error) {
 	row := q.db.QueryRow(ctx, turnRunsInThread, arg.Owner, arg.ThreadID, arg.SentAfter)
 	var exists bool

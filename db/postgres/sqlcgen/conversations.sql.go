@@ -32,7 +32,7 @@ func (q *Queries) ClearTitle(ctx context.Context, arg ClearTitleParams) error {
 
 const conversation = `-- name: Conversation :one
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
-    coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
+    coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = $1 AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.id = $1 AND c.owner = $2
@@ -143,13 +143,14 @@ func (q *Queries) DropEmptyConversation(ctx context.Context, arg DropEmptyConver
 }
 
 const endSessions = `-- name: EndSessions :one
-INSERT INTO profiles (owner, industry, location, sessions) VALUES ($1, '', '', 1)
-ON CONFLICT (owner) DO UPDATE SET sessions = profiles.sessions + 1
+INSERT INTO profiles (owner, industry, location, sessions)
+VALUES ($1, '', '', (SELECT coalesce(max(d.sessions), 0) + 1 FROM profiles d WHERE d.owner = $2))
+ON CONFLICT (owner) DO UPDATE SET sessions = CASE WHEN profiles.sessions >= excluded.sessions THEN profiles.sessions + 1 ELSE excluded.sessions END
 RETURNING sessions
 `
 
-func (q *Queries) EndSessions(ctx context.Context, owner string) (int64, error) {
-	row := q.db.QueryRow(ctx, endSessions, owner)
+func (q *Queries) EndSessions(ctx context.Context, arg EndSessionsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, endSessions, arg.Owner, arg.Deleted)
 	var sessions int64
 	err := row.Scan(&sessions)
 	return sessions, err
@@ -178,7 +179,7 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 
 const listConversations = `-- name: ListConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
-    coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
+    coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.owner = $1 AND c.listed AND c.kind = ''
@@ -262,13 +263,18 @@ func (q *Queries) PinConversation(ctx context.Context, arg PinConversationParams
 }
 
 const profile = `-- name: Profile :one
-SELECT industry, location FROM profiles WHERE owner = $1
+SELECT industry, location, hide_samples, instructions FROM profiles WHERE owner = $1
 `
 
 func (q *Queries) Profile(ctx context.Context, owner string) (ProfileRow, error) {
 	row := q.db.QueryRow(ctx, profile, owner)
 	var i ProfileRow
-	err := row.Scan(&i.Industry, &i.Location)
+	err := row.Scan(
+		&i.Industry,
+		&i.Location,
+		&i.HideSamples,
+		&i.Instructions,
+	)
 	return i, err
 }
 
@@ -282,12 +288,28 @@ func (q *Queries) PruneDeletedTurns(ctx context.Context, olderThan int64) error 
 }
 
 const putProfile = `-- name: PutProfile :exec
-INSERT INTO profiles (owner, industry, location) VALUES ($1, $2, $3)
-ON CONFLICT (owner) DO UPDATE SET industry = excluded.industry, location = excluded.location
+INSERT INTO profiles (owner, industry, location, hide_samples, instructions) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (owner) DO UPDATE SET industry = excluded.industry, location = excluded.location, hide_samples = excluded.hide_samples, instructions = excluded.instructions
 `
 
 func (q *Queries) PutProfile(ctx context.Context, arg PutProfileParams) error {
-	_, err := q.db.Exec(ctx, putProfile, arg.Owner, arg.Industry, arg.Location)
+	_, err := q.db.Exec(ctx, putProfile,
+		arg.Owner,
+		arg.Industry,
+		arg.Location,
+		arg.HideSamples,
+		arg.Instructions,
+	)
+	return err
+}
+
+const raiseSessions = `-- name: RaiseSessions :exec
+INSERT INTO profiles (owner, industry, location, sessions) VALUES ($1, '', '', $2)
+ON CONFLICT (owner) DO UPDATE SET sessions = excluded.sessions WHERE profiles.sessions < excluded.sessions
+`
+
+func (q *Queries) RaiseSessions(ctx context.Context, arg RaiseSessionsParams) error {
+	_, err := q.db.Exec(ctx, raiseSessions, arg.Owner, arg.Sessions)
 	return err
 }
 
@@ -360,7 +382,7 @@ func (q *Queries) RetitleConversation(ctx context.Context, arg RetitleConversati
 
 const searchConversations = `-- name: SearchConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
-    coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
+    coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity,
     coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND NOT t.hidden AND strpos(palaver_fold(m.content), $1::text) > 0
@@ -414,11 +436,11 @@ func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversatio
 }
 
 const sessionGeneration = `-- name: SessionGeneration :one
-SELECT sessions FROM profiles WHERE owner = $1
+SELECT CAST(coalesce(max(sessions), 0) AS BIGINT) AS sessions FROM profiles WHERE owner = $1 OR owner = $2
 `
 
-func (q *Queries) SessionGeneration(ctx context.Context, owner string) (int64, error) {
-	row := q.db.QueryRow(ctx, sessionGeneration, owner)
+func (q *Queries) SessionGeneration(ctx context.Context, arg SessionGenerationParams) (int64, error) {
+	row := q.db.QueryRow(ctx, sessionGeneration, arg.Owner, arg.Deleted)
 	var sessions int64
 	err := row.Scan(&sessions)
 	return sessions, err

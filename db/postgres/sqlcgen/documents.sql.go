@@ -10,18 +10,19 @@ import (
 )
 
 const chunksByInternalID = `-- name: ChunksByInternalID :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM chunks c JOIN documents d ON d.id = c.doc_id
-WHERE c.id = ANY($1::bigint[]) AND d.owner IN ($2, '*') AND d.status = 'ready'
+WHERE c.id = ANY($2::bigint[]) AND d.owner IN ($1, '*') AND d.status = 'ready'
 `
 
 type ChunksByInternalIDParams struct {
-	Ids   []int64
 	Owner string
+	Ids   []int64
 }
 
 func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalIDParams) ([]ChunksByInternalIDRow, error) {
-	rows, err := q.db.Query(ctx, chunksByInternalID, arg.Ids, arg.Owner)
+	rows, err := q.db.Query(ctx, chunksByInternalID, arg.Owner, arg.Ids)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +40,9 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 			&i.Heading,
 			&i.ID,
 			&i.Pages,
+			&i.Owner,
+			&i.Language,
+			&i.Twin,
 		); err != nil {
 			return nil, err
 		}
@@ -51,21 +55,22 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 }
 
 const chunksByKey = `-- name: ChunksByKey :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
-FROM (SELECT unnest($1::text[]) AS doc_id, unnest($2::bigint[]) AS ordinal) k
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM (SELECT unnest($2::text[]) AS doc_id, unnest($3::bigint[]) AS ordinal) k
 JOIN documents d ON d.id = k.doc_id
 JOIN chunks c ON c.doc_id = d.id AND c.ordinal = k.ordinal
-WHERE d.owner IN ($3, '*') AND d.status = 'ready'
+WHERE d.owner IN ($1, '*') AND d.status = 'ready'
 `
 
 type ChunksByKeyParams struct {
+	Owner    string
 	DocIds   []string
 	Ordinals []int64
-	Owner    string
 }
 
 func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]ChunksByKeyRow, error) {
-	rows, err := q.db.Query(ctx, chunksByKey, arg.DocIds, arg.Ordinals, arg.Owner)
+	rows, err := q.db.Query(ctx, chunksByKey, arg.Owner, arg.DocIds, arg.Ordinals)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +88,9 @@ func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]Chu
 			&i.Heading,
 			&i.ID,
 			&i.Pages,
+			&i.Owner,
+			&i.Language,
+			&i.Twin,
 		); err != nil {
 			return nil, err
 		}
@@ -124,13 +132,32 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 	return err
 }
 
+const deleteScans = `-- name: DeleteScans :exec
+DELETE FROM scans WHERE doc_id = $1
+`
+
+func (q *Queries) DeleteScans(ctx context.Context, docID string) error {
+	_, err := q.db.Exec(ctx, deleteScans, docID)
+	return err
+}
+
+const deleteThreadDocuments = `-- name: DeleteThreadDocuments :exec
+DELETE FROM documents WHERE thread_id = $1 AND owner = $2 AND thread_id <> ''
+`
+
+func (q *Queries) DeleteThreadDocuments(ctx context.Context, arg DeleteThreadDocumentsParams) error {
+	_, err := q.db.Exec(ctx, deleteThreadDocuments, arg.ThreadID, arg.Owner)
+	return err
+}
+
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
-FROM documents WHERE id = $1 AND owner IN ($2, '*')
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d WHERE d.id = $2 AND d.owner IN ($1, '*')
 `
 
 func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow, error) {
-	row := q.db.QueryRow(ctx, document, arg.ID, arg.Owner)
+	row := q.db.QueryRow(ctx, document, arg.Owner, arg.ID)
 	var i DocumentRow
 	err := row.Scan(
 		&i.ID,
@@ -152,19 +179,36 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.OtherNames,
 		&i.Pages,
 		&i.UnreadPages,
+		&i.Language,
+		&i.ThreadID,
+		&i.AddedBy,
+		&i.DeletedAt,
+		&i.Twin,
 	)
 	return i, err
 }
 
+const documentAddress = `-- name: DocumentAddress :one
+SELECT address FROM documents WHERE owner = $1 AND id = $2
+`
+
+func (q *Queries) DocumentAddress(ctx context.Context, arg DocumentAddressParams) (string, error) {
+	row := q.db.QueryRow(ctx, documentAddress, arg.Owner, arg.ID)
+	var address string
+	err := row.Scan(&address)
+	return address, err
+}
+
 const documentChunks = `-- name: DocumentChunks :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
-FROM documents d JOIN chunks c ON c.doc_id = $1
-WHERE d.id = $1 AND d.owner IN ($2, '*') AND d.status = 'ready'
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d JOIN chunks c ON c.doc_id = $2
+WHERE d.id = $2 AND d.owner IN ($1, '*') AND d.status = 'ready'
 ORDER BY c.ordinal LIMIT $3::bigint
 `
 
 func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error) {
-	rows, err := q.db.Query(ctx, documentChunks, arg.ID, arg.Owner, arg.MaxRows)
+	rows, err := q.db.Query(ctx, documentChunks, arg.Owner, arg.ID, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +226,9 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 			&i.Heading,
 			&i.ID,
 			&i.Pages,
+			&i.Owner,
+			&i.Language,
+			&i.Twin,
 		); err != nil {
 			return nil, err
 		}
@@ -194,13 +241,14 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 }
 
 const documentForChange = `-- name: DocumentForChange :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
-FROM documents WHERE id = $1 AND owner IN ($2, '*') FOR NO KEY UPDATE
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d WHERE d.id = $2 AND d.owner IN ($1, '*') FOR NO KEY UPDATE
 `
 
 type DocumentForChangeParams struct {
-	ID    string
 	Owner string
+	ID    string
 }
 
 type DocumentForChangeRow struct {
@@ -223,10 +271,15 @@ type DocumentForChangeRow struct {
 	OtherNames    string
 	Pages         int64
 	UnreadPages   int64
+	Language      string
+	ThreadID      string
+	AddedBy       string
+	DeletedAt     int64
+	Twin          bool
 }
 
 func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangeParams) (DocumentForChangeRow, error) {
-	row := q.db.QueryRow(ctx, documentForChange, arg.ID, arg.Owner)
+	row := q.db.QueryRow(ctx, documentForChange, arg.Owner, arg.ID)
 	var i DocumentForChangeRow
 	err := row.Scan(
 		&i.ID,
@@ -248,6 +301,11 @@ func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangePa
 		&i.OtherNames,
 		&i.Pages,
 		&i.UnreadPages,
+		&i.Language,
+		&i.ThreadID,
+		&i.AddedBy,
+		&i.DeletedAt,
+		&i.Twin,
 	)
 	return i, err
 }
@@ -277,17 +335,18 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
-FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*')
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d WHERE d.id = ANY($2::text[]) AND d.owner IN ($1, '*')
 `
 
 type DocumentsByIDParams struct {
-	Ids   []string
 	Owner string
+	Ids   []string
 }
 
 func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([]DocumentsByIDRow, error) {
-	rows, err := q.db.Query(ctx, documentsByID, arg.Ids, arg.Owner)
+	rows, err := q.db.Query(ctx, documentsByID, arg.Owner, arg.Ids)
 	if err != nil {
 		return nil, err
 	}
@@ -315,6 +374,11 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.OtherNames,
 			&i.Pages,
 			&i.UnreadPages,
+			&i.Language,
+			&i.ThreadID,
+			&i.AddedBy,
+			&i.DeletedAt,
+			&i.Twin,
 		); err != nil {
 			return nil, err
 		}
@@ -327,7 +391,7 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 }
 
 const documentsTitled = `-- name: DocumentsTitled :many
-SELECT id, owner, title, status, name, named, other_names, created_at
+SELECT id, owner, title, status, name, named, other_names, created_at, language
 FROM documents WHERE title_folded = ANY($1::text[]) AND owner IN ($2, '*')
 `
 
@@ -354,6 +418,7 @@ func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams
 			&i.Named,
 			&i.OtherNames,
 			&i.CreatedAt,
+			&i.Language,
 		); err != nil {
 			return nil, err
 		}
@@ -391,6 +456,32 @@ func (q *Queries) DocumentsToEmbed(ctx context.Context, arg DocumentsToEmbedPara
 	return items, nil
 }
 
+const documentsToIndex = `-- name: DocumentsToIndex :many
+SELECT id, owner FROM documents
+WHERE status = 'ready' AND chunks > 0 AND terms_version <> $1 AND id > $2
+ORDER BY id LIMIT CAST($3 AS BIGINT)
+`
+
+func (q *Queries) DocumentsToIndex(ctx context.Context, arg DocumentsToIndexParams) ([]DocumentsToIndexRow, error) {
+	rows, err := q.db.Query(ctx, documentsToIndex, arg.TermsVersion, arg.AfterID, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DocumentsToIndexRow
+	for rows.Next() {
+		var i DocumentsToIndexRow
+		if err := rows.Scan(&i.ID, &i.Owner); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const embeddingProgress = `-- name: EmbeddingProgress :one
 SELECT count(*) AS total, count(*) FILTER (WHERE embedding = $1) AS done
 FROM documents WHERE owner IN ($2, '*') AND status = 'ready' AND chunks > 0
@@ -416,8 +507,9 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 }
 
 const importedDocument = `-- name: ImportedDocument :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
-FROM documents WHERE owner = $1 AND source_type = $2 AND external_id = $3 AND external_id <> ''
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d WHERE d.owner = $1 AND d.source_type = $2 AND d.external_id = $3 AND d.external_id <> ''
 `
 
 func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentParams) (ImportedDocumentRow, error) {
@@ -443,32 +535,70 @@ func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentPara
 		&i.OtherNames,
 		&i.Pages,
 		&i.UnreadPages,
+		&i.Language,
+		&i.ThreadID,
+		&i.AddedBy,
+		&i.DeletedAt,
+		&i.Twin,
 	)
+	return i, err
+}
+
+const indexChunks = `-- name: IndexChunks :exec
+UPDATE chunks c SET words = n.words, search = array_to_tsvector(ARRAY(SELECT jsonb_object_keys(n.frequencies))), frequencies = n.frequencies
+FROM (SELECT unnest($2::bigint[]) AS ordinal, unnest($3::bigint[]) AS words, unnest($4::text[])::jsonb AS frequencies) n
+WHERE c.doc_id = $1 AND c.ordinal = n.ordinal
+`
+
+type IndexChunksParams struct {
+	DocID       string
+	Ordinals    []int64
+	Words       []int64
+	Frequencies []string
+}
+
+func (q *Queries) IndexChunks(ctx context.Context, arg IndexChunksParams) error {
+	_, err := q.db.Exec(ctx, indexChunks,
+		arg.DocID,
+		arg.Ordinals,
+		arg.Words,
+		arg.Frequencies,
+	)
+	return err
+}
+
+const indexProgress = `-- name: IndexProgress :one
+SELECT count(*) AS total, count(*) FILTER (WHERE terms_version = $1) AS done
+FROM documents WHERE status = 'ready' AND chunks > 0
+`
+
+func (q *Queries) IndexProgress(ctx context.Context, termsVersion int64) (IndexProgressRow, error) {
+	row := q.db.QueryRow(ctx, indexProgress, termsVersion)
+	var i IndexProgressRow
+	err := row.Scan(&i.Total, &i.Done)
 	return i, err
 }
 
 const insertChunks = `-- name: InsertChunks :exec
 INSERT INTO chunks (doc_id, ordinal, start_char, end_char, heading, text, pages, words, search, frequencies)
-SELECT $1, n.ordinal, n.start_char, n.end_char, n.heading, n.text, n.pages, n.words, s.search, palaver_frequencies(s.search)
+SELECT $1, n.ordinal, n.start_char, n.end_char, n.heading, n.text, n.pages, n.words,
+    array_to_tsvector(ARRAY(SELECT jsonb_object_keys(n.frequencies))), n.frequencies
 FROM (SELECT unnest($2::bigint[]) AS ordinal, unnest($3::bigint[]) AS start_char, unnest($4::bigint[]) AS end_char,
         unnest($5::text[]) AS heading, unnest($6::text[]) AS text, unnest($7::text[]) AS pages, unnest($8::bigint[]) AS words,
-        unnest($9::text[]) AS heading_terms, unnest($10::text[]) AS text_terms) n
-CROSS JOIN LATERAL (SELECT setweight(to_tsvector('palaver', n.text_terms), 'A')
-        || setweight(to_tsvector('palaver', n.heading_terms), 'B') AS search) s
+        unnest($9::text[])::jsonb AS frequencies) n
 ORDER BY n.ordinal
 `
 
 type InsertChunksParams struct {
-	DocID        string
-	Ordinals     []int64
-	Starts       []int64
-	Ends         []int64
-	Headings     []string
-	Texts        []string
-	Pages        []string
-	Words        []int64
-	HeadingTerms []string
-	TextTerms    []string
+	DocID       string
+	Ordinals    []int64
+	Starts      []int64
+	Ends        []int64
+	Headings    []string
+	Texts       []string
+	Pages       []string
+	Words       []int64
+	Frequencies []string
 }
 
 func (q *Queries) InsertChunks(ctx context.Context, arg InsertChunksParams) error {
@@ -481,15 +611,14 @@ func (q *Queries) InsertChunks(ctx context.Context, arg InsertChunksParams) erro
 		arg.Texts,
 		arg.Pages,
 		arg.Words,
-		arg.HeadingTerms,
-		arg.TextTerms,
+		arg.Frequencies,
 	)
 	return err
 }
 
 const insertDocument = `-- name: InsertDocument :execrows
-INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version, address, name)
-VALUES ($1, $2, $3, 'processing', $4, $5, $6, $7, $8, $9, $10, $11, $12)
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version, address, name, thread_id, added_by)
+VALUES ($1, $2, $3, 'processing', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 ON CONFLICT DO NOTHING
 `
 
@@ -507,6 +636,8 @@ func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) 
 		arg.SourceVersion,
 		arg.Address,
 		arg.Name,
+		arg.ThreadID,
+		arg.AddedBy,
 	)
 	if err != nil {
 		return 0, err
@@ -543,16 +674,19 @@ func (q *Queries) InsertVectors(ctx context.Context, arg InsertVectorsParams) er
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
-FROM documents
-WHERE owner IN ($1, '*')
-    AND (created_at < CAST($2 AS BIGINT) OR (created_at = CAST($2 AS BIGINT) AND id < CAST($3 AS TEXT)))
-ORDER BY created_at DESC, id DESC LIMIT CAST($4 AS BIGINT)
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d
+WHERE d.owner IN ($1, '*') AND (d.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = $1 AND p.hide_samples))
+    AND d.thread_id = $2
+    AND (d.created_at < CAST($3 AS BIGINT) OR (d.created_at = CAST($3 AS BIGINT) AND d.id < CAST($4 AS TEXT)))
+ORDER BY d.created_at DESC, d.id DESC LIMIT CAST($5 AS BIGINT)
 `
 
 func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error) {
 	rows, err := q.db.Query(ctx, listDocuments,
 		arg.Owner,
+		arg.ThreadID,
 		arg.BeforeAt,
 		arg.BeforeID,
 		arg.MaxRows,
@@ -584,6 +718,11 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.OtherNames,
 			&i.Pages,
 			&i.UnreadPages,
+			&i.Language,
+			&i.ThreadID,
+			&i.AddedBy,
+			&i.DeletedAt,
+			&i.Twin,
 		); err != nil {
 			return nil, err
 		}
@@ -595,9 +734,21 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 	return items, nil
 }
 
+const moveDocument = `-- name: MoveDocument :execrows
+UPDATE documents SET thread_id = $1 WHERE id = $2 AND owner = $3
+`
+
+func (q *Queries) MoveDocument(ctx context.Context, arg MoveDocumentParams) (int64, error) {
+	result, err := q.db.Exec(ctx, moveDocument, arg.ThreadID, arg.ID, arg.Owner)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const nameDocument = `-- name: NameDocument :execrows
-UPDATE documents SET title = $1, title_folded = $2, named = $3, other_names = $4, title_words = $5, other_words = $6
-WHERE id = $7 AND owner = $8
+UPDATE documents SET title = $1, title_folded = $2, named = $3, other_names = $4, title_words = $5, other_words = $6, language = $7
+WHERE id = $8 AND owner = $9
 `
 
 func (q *Queries) NameDocument(ctx context.Context, arg NameDocumentParams) (int64, error) {
@@ -608,6 +759,7 @@ func (q *Queries) NameDocument(ctx context.Context, arg NameDocumentParams) (int
 		arg.OtherNames,
 		arg.TitleWords,
 		arg.OtherWords,
+		arg.Language,
 		arg.ID,
 		arg.Owner,
 	)
@@ -629,17 +781,31 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 	return raw, err
 }
 
+const pruneThreadDocuments = `-- name: PruneThreadDocuments :exec
+
+DELETE FROM documents
+WHERE documents.thread_id <> '' AND documents.created_at < $1 AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = documents.thread_id)
+`
+
+// Deletes what belongs to a conversation that no message has begun.
+func (q *Queries) PruneThreadDocuments(ctx context.Context, olderThan int64) error {
+	_, err := q.db.Exec(ctx, pruneThreadDocuments, olderThan)
+	return err
+}
+
 const publishText = `-- name: PublishText :execrows
-UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = $3
-WHERE id = $4 AND owner = $5
+UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = $3,
+    terms_version = $4
+WHERE id = $5 AND owner = $6
 `
 
 type PublishTextParams struct {
-	Chunks int64
-	Words  int64
-	Model  string
-	ID     string
-	Owner  string
+	Chunks       int64
+	Words        int64
+	Model        string
+	TermsVersion int64
+	ID           string
+	Owner        string
 }
 
 func (q *Queries) PublishText(ctx context.Context, arg PublishTextParams) (int64, error) {
@@ -647,6 +813,7 @@ func (q *Queries) PublishText(ctx context.Context, arg PublishTextParams) (int64
 		arg.Chunks,
 		arg.Words,
 		arg.Model,
+		arg.TermsVersion,
 		arg.ID,
 		arg.Owner,
 	)
@@ -669,6 +836,27 @@ type PutDocumentTextParams struct {
 func (q *Queries) PutDocumentText(ctx context.Context, arg PutDocumentTextParams) error {
 	_, err := q.db.Exec(ctx, putDocumentText, arg.DocID, arg.Text)
 	return err
+}
+
+const putScan = `-- name: PutScan :execrows
+INSERT INTO scans (doc_id, page, text)
+SELECT d.id, CAST($1 AS BIGINT), CAST($2 AS TEXT) FROM documents d
+WHERE d.id = $3 AND d.owner = $4 AND d.source_version = $5 AND d.status = 'processing'
+ON CONFLICT DO NOTHING
+`
+
+func (q *Queries) PutScan(ctx context.Context, arg PutScanParams) (int64, error) {
+	result, err := q.db.Exec(ctx, putScan,
+		arg.Page,
+		arg.Text,
+		arg.DocID,
+		arg.Owner,
+		arg.Version,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const raw = `-- name: Raw :one
@@ -705,6 +893,31 @@ func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (i
 	return result.RowsAffected(), nil
 }
 
+const scans = `-- name: Scans :many
+SELECT s.page, s.text FROM scans s JOIN documents d ON d.id = s.doc_id
+WHERE s.doc_id = $1 AND d.owner = $2 AND d.source_version = $3 ORDER BY s.page
+`
+
+func (q *Queries) Scans(ctx context.Context, arg ScansParams) ([]ScansRow, error) {
+	rows, err := q.db.Query(ctx, scans, arg.DocID, arg.Owner, arg.Version)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ScansRow
+	for rows.Next() {
+		var i ScansRow
+		if err := rows.Scan(&i.Page, &i.Text); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const setDocumentPages = `-- name: SetDocumentPages :execrows
 UPDATE documents SET pages = $1, unread_pages = $2 WHERE id = $3 AND owner = $4 AND status = 'processing'
 `
@@ -739,13 +952,33 @@ func (q *Queries) SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int
 	return result.RowsAffected(), nil
 }
 
+const setIndexed = `-- name: SetIndexed :execrows
+UPDATE documents SET words = $1, terms_version = $2
+WHERE id = $3 AND owner = $4 AND status = 'ready'
+`
+
+func (q *Queries) SetIndexed(ctx context.Context, arg SetIndexedParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setIndexed,
+		arg.Words,
+		arg.TermsVersion,
+		arg.ID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const visibleDocuments = `-- name: VisibleDocuments :many
-SELECT id, owner, title, status, name, named, other_names, created_at FROM documents WHERE owner IN ($1, '*')
-ORDER BY created_at DESC, id DESC LIMIT CAST($2 AS BIGINT)
+SELECT id, owner, title, status, name, named, other_names, created_at, language FROM documents
+WHERE documents.owner IN ($1, '*') AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = $1 AND p.hide_samples))
+    AND (documents.thread_id = '' OR documents.thread_id = $2)
+ORDER BY created_at DESC, id DESC LIMIT CAST($3 AS BIGINT)
 `
 
 func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error) {
-	rows, err := q.db.Query(ctx, visibleDocuments, arg.Owner, arg.MaxRows)
+	rows, err := q.db.Query(ctx, visibleDocuments, arg.Owner, arg.ThreadID, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -762,6 +995,7 @@ func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsPara
 			&i.Named,
 			&i.OtherNames,
 			&i.CreatedAt,
+			&i.Language,
 		); err != nil {
 			return nil, err
 		}

@@ -267,14 +267,14 @@ const insertTurn = `-- name: InsertTurn :one
 WITH turn AS (
     INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address)
     VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10, $5, $11)
-    ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content),
+    ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content),
 message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
     SELECT turn.id, 0, $12::text, $13::bigint, $14::text, $15::text FROM turn),
 run AS (
     INSERT INTO stream_runs (owner, run_id, turn_id)
     SELECT turn.owner, turn.stream_run_id, turn.id FROM turn WHERE turn.stream_run_id <> '' ON CONFLICT DO NOTHING)
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turn
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turn
 `
 
 type InsertTurnParams struct {
@@ -304,6 +304,7 @@ type InsertTurnRow struct {
 	Parent       string
 	Place        int64
 	Status       string
+	Asks         string
 	Hidden       bool
 	CreatedAt    int64
 	SentAt       int64
@@ -345,6 +346,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertT
 		&i.Parent,
 		&i.Place,
 		&i.Status,
+		&i.Asks,
 		&i.Hidden,
 		&i.CreatedAt,
 		&i.SentAt,
@@ -369,7 +371,8 @@ WITH RECURSIVE back (id, parent, settled_at, registry) AS (
     SELECT t.id, t.parent, t.settled_at, t.registry FROM back JOIN turns t ON t.id = back.parent
     WHERE t.owner = $1 AND back.settled_at = 0
 )
-SELECT coalesce(d.id, '')::text AS id, coalesce(d.title, '')::text AS title
+SELECT coalesce(d.id, '')::text AS id, coalesce(d.title, '')::text AS title,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM back LEFT JOIN LATERAL jsonb_array_elements_text(back.registry::jsonb) WITH ORDINALITY AS k (id, n) ON true
 LEFT JOIN documents d ON d.id = k.id AND d.status = 'ready' AND d.owner IN ($1, '*')
 WHERE back.settled_at > 0 ORDER BY k.n
@@ -386,7 +389,7 @@ func (q *Queries) KnownDocuments(ctx context.Context, arg KnownDocumentsParams) 
 	var items []KnownDocumentsRow
 	for rows.Next() {
 		var i KnownDocumentsRow
-		if err := rows.Scan(&i.ID, &i.Title); err != nil {
+		if err := rows.Scan(&i.ID, &i.Title, &i.Twin); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -421,13 +424,14 @@ func (q *Queries) LastPlace(ctx context.Context, arg LastPlaceParams) (int64, er
 }
 
 const markTurn = `-- name: MarkTurn :exec
-UPDATE turns SET status = $1, parent = $2, place = $3
-WHERE id = $4 AND owner = $5 AND settled_at = 0
+UPDATE turns SET status = $1, asks = $2, parent = $3, place = $4
+WHERE id = $5 AND owner = $6 AND settled_at = 0
 `
 
 func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 	_, err := q.db.Exec(ctx, markTurn,
 		arg.Status,
+		arg.Asks,
 		arg.Parent,
 		arg.Place,
 		arg.ID,
@@ -437,7 +441,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
 `
 
 func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error) {
@@ -452,6 +456,7 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.Parent,
 		&i.Place,
 		&i.Status,
+		&i.Asks,
 		&i.Hidden,
 		&i.CreatedAt,
 		&i.SentAt,
@@ -480,7 +485,7 @@ func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, er
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
 WHERE owner = $1 AND thread_id = $2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -503,6 +508,7 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.Parent,
 			&i.Place,
 			&i.Status,
+			&i.Asks,
 			&i.Hidden,
 			&i.CreatedAt,
 			&i.SentAt,
@@ -525,20 +531,36 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 	return items, nil
 }
 
+const passOnChildren = `-- name: PassOnChildren :exec
+UPDATE turns SET parent = $1
+WHERE owner = $2 AND thread_id = $3 AND parent = $4
+`
+
+func (q *Queries) PassOnChildren(ctx context.Context, arg PassOnChildrenParams) error {
+	_, err := q.db.Exec(ctx, passOnChildren,
+		arg.Parent,
+		arg.Owner,
+		arg.ThreadID,
+		arg.ID,
+	)
+	return err
+}
+
 const placeTurn = `-- name: PlaceTurn :exec
 WITH next AS (
     UPDATE conversations c SET places = c.places + 1,
-        listed = c.listed OR $5::boolean,
-        last_message_at = CASE WHEN $5 THEN greatest(c.last_message_at, $6::bigint) ELSE c.last_message_at END,
-        title = CASE WHEN $5 AND c.title = '' THEN $7::text ELSE c.title END,
-        title_folded = CASE WHEN $5 AND c.title = '' THEN $8::text ELSE c.title_folded END
-    WHERE c.id = $9 AND c.owner = $4 RETURNING c.places)
-UPDATE turns SET status = $1, parent = $2, place = (SELECT places FROM next)
-WHERE turns.id = $3 AND turns.owner = $4 AND turns.settled_at = 0
+        listed = c.listed OR $6::boolean,
+        last_message_at = CASE WHEN $6 THEN greatest(c.last_message_at, $7::bigint) ELSE c.last_message_at END,
+        title = CASE WHEN $6 AND c.title = '' THEN $8::text ELSE c.title END,
+        title_folded = CASE WHEN $6 AND c.title = '' THEN $9::text ELSE c.title_folded END
+    WHERE c.id = $10 AND c.owner = $5 RETURNING c.places)
+UPDATE turns SET status = $1, asks = $2, parent = $3, place = (SELECT places FROM next)
+WHERE turns.id = $4 AND turns.owner = $5 AND turns.settled_at = 0
 `
 
 type PlaceTurnParams struct {
 	Status      string
+	Asks        string
 	Parent      string
 	ID          string
 	Owner       string
@@ -552,6 +574,7 @@ type PlaceTurnParams struct {
 func (q *Queries) PlaceTurn(ctx context.Context, arg PlaceTurnParams) error {
 	_, err := q.db.Exec(ctx, placeTurn,
 		arg.Status,
+		arg.Asks,
 		arg.Parent,
 		arg.ID,
 		arg.Owner,
@@ -648,17 +671,19 @@ func (q *Queries) PutTexts(ctx context.Context, arg PutTextsParams) (int64, erro
 }
 
 const registryDocuments = `-- name: RegistryDocuments :many
-SELECT d.id, d.title FROM documents d
-WHERE d.id = ANY($1::text[]) AND d.status = 'ready' AND d.owner IN ($2, '*')
+SELECT d.id, d.title,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d
+WHERE d.id = ANY($2::text[]) AND d.status = 'ready' AND d.owner IN ($1, '*')
 `
 
 type RegistryDocumentsParams struct {
-	Ids   []string
 	Owner string
+	Ids   []string
 }
 
 func (q *Queries) RegistryDocuments(ctx context.Context, arg RegistryDocumentsParams) ([]RegistryDocumentsRow, error) {
-	rows, err := q.db.Query(ctx, registryDocuments, arg.Ids, arg.Owner)
+	rows, err := q.db.Query(ctx, registryDocuments, arg.Owner, arg.Ids)
 	if err != nil {
 		return nil, err
 	}
@@ -666,7 +691,7 @@ func (q *Queries) RegistryDocuments(ctx context.Context, arg RegistryDocumentsPa
 	var items []RegistryDocumentsRow
 	for rows.Next() {
 		var i RegistryDocumentsRow
-		if err := rows.Scan(&i.ID, &i.Title); err != nil {
+		if err := rows.Scan(&i.ID, &i.Title, &i.Twin); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -916,7 +941,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = $1 AND owner = $2
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = $1 AND owner = $2
 `
 
 func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
@@ -931,6 +956,7 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.Parent,
 		&i.Place,
 		&i.Status,
+		&i.Asks,
 		&i.Hidden,
 		&i.CreatedAt,
 		&i.SentAt,
@@ -947,7 +973,7 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
 `
 
 func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) (Turn, error) {
@@ -962,6 +988,7 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.Parent,
 		&i.Place,
 		&i.Status,
+		&i.Asks,
 		&i.Hidden,
 		&i.CreatedAt,
 		&i.SentAt,
@@ -978,7 +1005,7 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -994,6 +1021,7 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
+		&i.Asks,
 		&i.Hidden,
 		&i.CreatedAt,
 		&i.SentAt,
@@ -1033,7 +1061,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 
 const turnContext = `-- name: TurnContext :many
 
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - $2::bigint AND c.created_at <= t.created_at + $2))) AS cancelled,
@@ -1068,6 +1096,7 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 			&i.Turn.Parent,
 			&i.Turn.Place,
 			&i.Turn.Status,
+			&i.Turn.Asks,
 			&i.Turn.Hidden,
 			&i.Turn.CreatedAt,
 			&i.Turn.SentAt,
@@ -1094,7 +1123,7 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = $1 AND m.n = $2 AND t.owner = $3 AND t.thread_id = $4 AND t.status <> 'new' AND NOT t.hidden
 `
 
@@ -1115,6 +1144,7 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Parent,
 		&i.Place,
 		&i.Status,
+		&i.Asks,
 		&i.Hidden,
 		&i.CreatedAt,
 		&i.SentAt,
@@ -1131,7 +1161,7 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 }
 
 const turnsAfter = `-- name: TurnsAfter :many
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
 WHERE owner = $1 AND thread_id = $2 AND place > 0 AND place > $3
 ORDER BY place LIMIT CAST($4 AS BIGINT)
 `
@@ -1159,6 +1189,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
+			&i.Asks,
 			&i.Hidden,
 			&i.CreatedAt,
 			&i.SentAt,
@@ -1182,7 +1213,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 }
 
 const turnsByID = `-- name: TurnsByID :many
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ANY($1::text[]) AND owner = $2
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ANY($1::text[]) AND owner = $2
 `
 
 type TurnsByIDParams struct {
@@ -1208,6 +1239,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.Parent,
 			&i.Place,
 			&i.Status,
+			&i.Asks,
 			&i.Hidden,
 			&i.CreatedAt,
 			&i.SentAt,
@@ -1231,7 +1263,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 }
 
 const turnsByRunID = `-- name: TurnsByRunID :many
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 AND t.hidden = false ORDER BY t.seq DESC LIMIT 20
 `
 
@@ -1253,6 +1285,7 @@ func (q *Queries) TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]T
 			&i.Parent,
 			&i.Place,
 			&i.Status,
+			&i.Asks,
 			&i.Hidden,
 			&i.CreatedAt,
 			&i.SentAt,
@@ -1277,7 +1310,7 @@ func (q *Queries) TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]T
 
 const turnsForSettle = `-- name: TurnsForSettle :many
 
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
 `
 
 type TurnsForSettleParams struct {
@@ -1305,6 +1338,7 @@ func (q *Queries) TurnsForSettle(ctx context.Context, arg TurnsForSettleParams) 
 			&i.Parent,
 			&i.Place,
 			&i.Status,
+			&i.Asks,
 			&i.Hidden,
 			&i.CreatedAt,
 			&i.SentAt,

@@ -8,8 +8,13 @@ CREATE TABLE profiles (
     owner    TEXT PRIMARY KEY,
     industry TEXT NOT NULL,
     location TEXT NOT NULL,
-    sessions INTEGER NOT NULL DEFAULT 0 -- generation; cookies of an anonymous user of an earlier generation are refused
+    hide_samples INTEGER NOT NULL DEFAULT 0, -- 1: lists and searches leave out public documents
+    instructions TEXT NOT NULL DEFAULT '', -- how the person wants answers
+    sessions INTEGER NOT NULL DEFAULT 0, -- generation; cookies of an earlier one are refused. After a deletion it is kept under a digest of the owner
+    seen_at INTEGER NOT NULL DEFAULT 0, -- of the last request of an owner with an account; written once an hour at most. 0: none
+    known_as TEXT NOT NULL DEFAULT '' -- the address or name that the owner's token gives; '': none
 );
+CREATE INDEX profiles_seen ON profiles (seen_at, owner) WHERE seen_at > 0;
 
 -- Owners without an account. What they leave unused is removed.
 CREATE TABLE anonymous_owners (
@@ -17,6 +22,15 @@ CREATE TABLE anonymous_owners (
     seen_at INTEGER NOT NULL -- of their last request; written once a day
 ) WITHOUT ROWID;
 CREATE INDEX anonymous_owners_seen ON anonymous_owners (seen_at, owner);
+
+-- Claims that have begun: an account gets all that an anonymous owner has stored. The repair
+-- sweep finishes them, and deletes the row when nothing more can be stored for the owner.
+CREATE TABLE claims (
+    owner    TEXT PRIMARY KEY,
+    account  TEXT    NOT NULL,
+    began_at INTEGER NOT NULL
+);
+CREATE INDEX claims_account ON claims (account);
 
 -- Keys with which other programs act for a person. Only a hash of each is kept.
 CREATE TABLE access_keys (
@@ -54,7 +68,7 @@ CREATE TABLE conversations (
     listed          INTEGER NOT NULL,            -- 0: made by a turn that was never accepted
     pinned          INTEGER NOT NULL DEFAULT 0,  -- 1: at the top
     archived        INTEGER NOT NULL DEFAULT 0,  -- 1: found by searches, and in the list of archived ones
-    kind            TEXT    NOT NULL DEFAULT '', -- '', or not in the list: 'board' (the chat of the board of this id), 'once' (throw-away)
+    kind            TEXT    NOT NULL DEFAULT '', -- '', or not in the list: 'board' (the chat of the board of this id), 'once' (throw-away), 'temporary'
     created_at      INTEGER NOT NULL,
     last_message_at INTEGER NOT NULL,
     generation      INTEGER NOT NULL DEFAULT 1,  -- how many conversations have had this id
@@ -108,6 +122,7 @@ CREATE TABLE turns (
     parent         TEXT    NOT NULL,              -- turn id or 'root'; '' until the turn starts
     place          INTEGER NOT NULL DEFAULT 0,    -- order within the thread's tree, from 1; 0: not in it. Given to one turn only
     status         TEXT    NOT NULL,
+    asks           TEXT    NOT NULL DEFAULT '',   -- of an interrupted one: the type of its question
     hidden         INTEGER NOT NULL DEFAULT 0,    -- rolled back
     created_at     INTEGER NOT NULL,
     sent_at        INTEGER NOT NULL DEFAULT 0,    -- of one that no thread has taken: the last try; 0: given up
@@ -122,7 +137,7 @@ CREATE TABLE turns (
     UNIQUE (owner, thread_id, client_turn_id)
 );
 CREATE INDEX turns_tree ON turns (owner, thread_id, place, parent, id, hidden) WHERE place > 0;
-CREATE INDEX turns_open ON turns (owner, thread_id, place, seq, status) WHERE settled_at = 0;
+CREATE INDEX turns_open ON turns (owner, thread_id, place, seq, status, asks) WHERE settled_at = 0;
 CREATE INDEX turns_client ON turns (owner, client_turn_id);
 CREATE INDEX turns_thread ON turns (thread_id);
 CREATE INDEX turns_untaken ON turns (created_at) WHERE status = 'new';
@@ -198,7 +213,8 @@ CREATE TABLE feedback (
     good       INTEGER NOT NULL, -- 1: thumbs up; 0: thumbs down
     reason     TEXT    NOT NULL, -- in the person's words; may be empty
     created_at INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL
+    updated_at INTEGER NOT NULL,
+    shared     INTEGER NOT NULL DEFAULT 0 -- 1: administrators may read the question and the answer
 );
 CREATE INDEX feedback_owner ON feedback (owner);
 CREATE INDEX feedback_updated ON feedback (updated_at, turn_id);
@@ -252,9 +268,40 @@ CREATE INDEX boards_stored ON boards (owner, bytes);
 CREATE INDEX boards_address ON boards (address, bytes) WHERE address <> '';
 CREATE INDEX boards_deleted ON boards (deleted_at) WHERE deleted_at > 0;
 
+-- Spaces. Their documents have the owner 'space:<id>'; those that were deleted there, and can
+-- be restored, 'space:<id>:deleted'.
+CREATE TABLE spaces (
+    id           TEXT   NOT NULL PRIMARY KEY,
+    name         TEXT   NOT NULL,
+    everybody    INTEGER NOT NULL DEFAULT 1, -- searches use public documents, too
+    created_at   INTEGER NOT NULL,
+    deleted_at   INTEGER NOT NULL DEFAULT 0 -- 0: it is not; else it can be restored for 30 days
+);
+CREATE INDEX spaces_deleted ON spaces (deleted_at) WHERE deleted_at > 0;
+
+CREATE TABLE space_members (
+    space_id TEXT   NOT NULL REFERENCES spaces (id) ON DELETE CASCADE,
+    kind     TEXT   NOT NULL, -- person, or group
+    member   TEXT   NOT NULL, -- a person's id, or the value of a group claim
+    role     INTEGER NOT NULL, -- 1: reads; 2: contributes; 3: manages
+    added_by TEXT   NOT NULL, -- a person's id; '': deleted since
+    added_at INTEGER NOT NULL,
+    PRIMARY KEY (space_id, kind, member)
+);
+CREATE INDEX space_members_member ON space_members (kind, member);
+CREATE INDEX space_members_added ON space_members (added_by);
+
+-- The groups of the newest token of a person.
+CREATE TABLE person_groups (
+    owner   TEXT   NOT NULL,
+    name    TEXT   NOT NULL,
+    until   INTEGER NOT NULL, -- the group does not count after it
+    PRIMARY KEY (owner, name)
+);
+
 CREATE TABLE documents (
     id             TEXT PRIMARY KEY,
-    owner          TEXT    NOT NULL, -- '*': everybody's
+    owner          TEXT    NOT NULL, -- '*': everybody's; 'space:<id>': a space's
     title          TEXT    NOT NULL,
     title_folded   TEXT    NOT NULL DEFAULT '', -- equal for titles that people take for the same
     named          INTEGER NOT NULL DEFAULT 0, -- a person gave the title, which nothing else replaces
@@ -278,18 +325,35 @@ CREATE TABLE documents (
     embedding      TEXT    NOT NULL DEFAULT '', -- the embedding model that its vectors are from; '': it has none
     pages          INTEGER NOT NULL DEFAULT 0,  -- of its file; 0: not known
     unread_pages   INTEGER NOT NULL DEFAULT 0,  -- those of them that could not be read
+    language       TEXT    NOT NULL DEFAULT '', -- of its text, as ISO 639-1; '': not detected
+    terms_version  INTEGER  NOT NULL DEFAULT 0,  -- of the rules by which its text and names are indexed
+    thread_id      TEXT    NOT NULL DEFAULT '', -- the conversation that it belongs to, which may have no message yet; '': the library
+    added_by       TEXT    NOT NULL DEFAULT '', -- in a space: who put it there
+    deleted_at     INTEGER NOT NULL DEFAULT 0,  -- in a space: when it was deleted there; it can be restored for 30 days
     address        TEXT    NOT NULL DEFAULT ''
 );
 CREATE INDEX documents_owner ON documents (owner, created_at, id);
 CREATE INDEX documents_titled ON documents (owner, title_folded);
+CREATE INDEX documents_thread ON documents (thread_id) WHERE thread_id <> '';
+CREATE INDEX documents_added ON documents (added_by) WHERE added_by <> '';
+CREATE INDEX documents_deleted ON documents (deleted_at) WHERE deleted_at > 0;
 CREATE INDEX documents_stored ON documents (owner, bytes);
 CREATE INDEX documents_address ON documents (address, bytes) WHERE address <> '';
+CREATE INDEX documents_failed ON documents (created_at, id) WHERE status = 'failed';
 -- An owner has what was imported once, however often and at once it is asked for.
 CREATE UNIQUE INDEX documents_imported ON documents (owner, source_type, external_id) WHERE external_id <> '';
 
 CREATE TABLE raw_documents (
     doc_id TEXT PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
     raw    BLOB NOT NULL
+);
+
+-- Pages of processing documents that OCR has read; a page that it could not read has no text.
+CREATE TABLE scans (
+    doc_id TEXT    NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    page   INTEGER NOT NULL,
+    text   TEXT    NOT NULL,
+    PRIMARY KEY (doc_id, page)
 );
 
 -- A text as stored once. A new one is written in pieces beside the old and then
@@ -319,10 +383,12 @@ CREATE TABLE chunk_vectors (
     vector BLOB NOT NULL -- float32, little endian, of length 1
 );
 
+-- The index gets the terms of package language, separated by spaces: this tokenizer does nothing
+-- else to them.
 CREATE VIRTUAL TABLE chunk_index USING fts5 (
     text, heading,
     content = '', contentless_delete = 1,
-    tokenize = 'porter unicode61 remove_diacritics 2'
+    tokenize = 'ascii'
 );
 
 -- Every occurrence of every term of the index; it stores nothing itself. Ranking uses the
@@ -334,7 +400,7 @@ CREATE VIRTUAL TABLE chunk_words USING fts5vocab('chunk_index', 'instance');
 CREATE VIRTUAL TABLE name_index USING fts5 (
     title, further,
     content = '', contentless_delete = 1,
-    tokenize = 'porter unicode61 remove_diacritics 2'
+    tokenize = 'ascii'
 );
 
 CREATE VIRTUAL TABLE name_words USING fts5vocab('name_index', 'instance');
@@ -413,6 +479,13 @@ CREATE TABLE leases (
     beat   INTEGER NOT NULL
 );
 
+-- What workers report of the MCP servers, for processes that do not connect to them.
+CREATE TABLE tool_servers (
+    name   TEXT PRIMARY KEY,
+    report TEXT   NOT NULL, -- JSON of db.ToolServer
+    at     INTEGER NOT NULL
+);
+
 -- Counters of what callers do. Keys are digests: no address stands here.
 CREATE TABLE limits (
     key      TEXT PRIMARY KEY,
@@ -431,6 +504,19 @@ CREATE TABLE spending (
     PRIMARY KEY (subject, day)
 ) WITHOUT ROWID;
 CREATE INDEX spending_day ON spending (day);
+
+-- What models, web searches and paid tools have used in this installation, by day. It names
+-- nobody.
+CREATE TABLE model_usage (
+    day        INTEGER NOT NULL, -- days since 1970 in UTC
+    model      TEXT   NOT NULL, -- or the name of a tool, or web_search
+    calls      INTEGER NOT NULL, -- that were answered
+    unpriced   INTEGER NOT NULL, -- of them, those without a known price
+    tokens_in  INTEGER NOT NULL,
+    tokens_out INTEGER NOT NULL,
+    cost_nanos INTEGER NOT NULL, -- billionths of a US dollar
+    PRIMARY KEY (day, model)
+) WITHOUT ROWID;
 
 -- What those who answer for an installation may be asked about. Rows are only added.
 -- Entries older than 30 days (db.AuditKept) may be removed: AUDIT_RETENTION.

@@ -1,8 +1,8 @@
--- Chats of boards that are deleted for good, and throw-away threads.
+-- Chats of boards that are deleted for good, and throw-away and temporary threads.
 
 -- name: LeftThreads :many
 SELECT c.owner, c.id FROM conversations c
 WHERE c.kind <> '' AND c.id > @after_id
-    AND (c.kind = 'once' AND c.last_message_at < @before_at OR c.kind = 'board' AND NOT EXISTS (
+    AND (c.kind IN ('once', 'temporary') AND c.last_message_at < @before_at OR c.kind = 'board' AND NOT EXISTS (
         SELECT 1 FROM boards b WHERE b.id = c.id AND (b.deleted_at = 0 OR b.deleted_at > @deleted_after)))
 ORDER BY c.id LIMIT CAST(@max_rows AS INTEGER);

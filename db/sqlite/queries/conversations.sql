@@ -1,13 +1,13 @@
 -- name: Conversation :one
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
-    CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
+    CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
 WHERE c.id = @id AND c.owner = @owner;
 
 -- name: ListConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
-    CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
+    CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
 WHERE c.owner = @owner AND c.listed = 1 AND c.kind = ''
@@ -19,7 +19,7 @@ LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: SearchConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
-    CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
+    CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity,
     CAST(coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND t.hidden = 0 AND palaver_contains(m.content, CAST(@q AS TEXT))

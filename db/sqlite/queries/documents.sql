@@ -1,9 +1,10 @@
 -- name: DocumentsByID :many
-SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (@owner, '*');
 
 -- name: DocumentsTitled :many
-SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at
+SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at, d.language
 FROM json_each(CAST(@titles AS TEXT)) j CROSS JOIN documents d ON d.title_folded = j.value AND d.owner IN (@owner, '*');
 
 -- name: DocumentText :one
@@ -27,31 +28,40 @@ INSERT INTO chunk_vectors (id, vector) VALUES (@id, @vector) ON CONFLICT (id) DO
 SELECT count(*) AS total, CAST(coalesce(sum(embedding = @model), 0) AS INTEGER) AS done
 FROM documents WHERE owner IN (@owner, '*') AND status = 'ready' AND chunks > 0;
 
+-- name: IndexProgress :one
+SELECT count(*) AS total, CAST(coalesce(sum(terms_version = @terms_version), 0) AS INTEGER) AS done
+FROM documents WHERE status = 'ready' AND chunks > 0;
+
+-- name: EditionChunks :many
+SELECT c.id, c.text, c.heading FROM documents d JOIN chunks c ON c.edition = d.edition
+WHERE d.id = @id AND d.owner = @owner AND d.status = 'ready' AND c.id > @after_id ORDER BY c.id LIMIT CAST(@max_rows AS INTEGER);
+
 -- name: ReadyEdition :one
 SELECT edition FROM documents WHERE id = @id AND owner = @owner AND status = 'ready' AND chunks = @chunks;
 
 -- name: PublishEdition :execrows
-UPDATE documents SET edition = @edition, status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = @model
+UPDATE documents SET edition = @edition, status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = @model,
+    terms_version = @terms_version
 WHERE documents.id = @id AND owner = @owner AND EXISTS (SELECT 1 FROM editions e WHERE e.id = @edition);
 
 -- name: ChunksByKey :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM json_each(CAST(@keys AS TEXT)) j
 JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.id = (d.edition << 20) + json_extract(j.value, '$[1]')
 WHERE d.owner IN (@owner, '*') AND d.status = 'ready' AND c.edition = d.edition;
 
 -- name: DocumentChunks :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM documents d JOIN chunks c ON c.edition = d.edition
 WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready'
 ORDER BY c.id LIMIT CAST(@max_rows AS INTEGER);
 
--- name: VisibleChunks :one
-SELECT CAST(coalesce(sum(chunks), 0) AS INTEGER) FROM documents WHERE owner IN (@owner, '*') AND status = 'ready';
-
 -- name: ChunksByInternalID :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM json_each(CAST(@ids AS TEXT)) j
 JOIN chunks c ON c.id = j.value
 JOIN editions e ON e.id = c.edition

@@ -178,11 +178,14 @@ WITH RECURSIVE back (id, parent, settled_at, registry) AS (
     SELECT t.id, t.parent, t.settled_at, t.registry FROM back JOIN turns t ON t.id = back.parent
     WHERE t.owner = @owner AND back.settled_at = 0
 )
-SELECT CAST(coalesce(d.id, '') AS TEXT) AS id, CAST(coalesce(d.title, '') AS TEXT) AS title
+SELECT CAST(coalesce(d.id, '') AS TEXT) AS id, CAST(coalesce(d.title, '') AS TEXT) AS title,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM back LEFT JOIN json_each(back.registry) k ON true
 LEFT JOIN documents d ON d.id = k.value AND d.status = 'ready' AND d.owner IN (@owner, '*')
 WHERE back.settled_at > 0 ORDER BY k.key;
 
 -- name: RegistryDocuments :many
-SELECT d.id, d.title FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
+SELECT d.id, d.title,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
 WHERE d.status = 'ready' AND d.owner IN (@owner, '*');

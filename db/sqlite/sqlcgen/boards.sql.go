@@ -79,12 +79,12 @@ const leftThreads = `-- name: LeftThreads :many
 
 SELECT c.owner, c.id FROM conversations c
 WHERE c.kind <> '' AND c.id > ?1
-    AND (c.kind = 'once' AND c.last_message_at < ?2 OR c.kind = 'board' AND NOT EXISTS (
+    AND (c.kind IN ('once', 'temporary') AND c.last_message_at < ?2 OR c.kind = 'board' AND NOT EXISTS (
         SELECT 1 FROM boards b WHERE b.id = c.id AND (b.deleted_at = 0 OR b.deleted_at > ?3)))
 ORDER BY c.id LIMIT CAST(?4 AS INTEGER)
 `
 
-// Chats of boards that are deleted for good, and throw-away threads.
+// Chats of boards that are deleted for good, and throw-away and temporary threads.
 func (q *Queries) LeftThreads(ctx context.Context, arg LeftThreadsParams) ([]LeftThreadsRow, error) {
 	rows, err := q.query(ctx, q.leftThreadsStmt, leftThreads,
 		arg.AfterID,

@@ -30,6 +30,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.accessKeysStmt, err = db.PrepareContext(ctx, accessKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query AccessKeys: %w", err)
 	}
+	if q.addModelUsageStmt, err = db.PrepareContext(ctx, addModelUsage); err != nil {
+		return nil, fmt.Errorf("error preparing query AddModelUsage: %w", err)
+	}
+	if q.addPersonGroupStmt, err = db.PrepareContext(ctx, addPersonGroup); err != nil {
+		return nil, fmt.Errorf("error preparing query AddPersonGroup: %w", err)
+	}
 	if q.addSpendingStmt, err = db.PrepareContext(ctx, addSpending); err != nil {
 		return nil, fmt.Errorf("error preparing query AddSpending: %w", err)
 	}
@@ -66,8 +72,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.attachmentsByIDStmt, err = db.PrepareContext(ctx, attachmentsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query AttachmentsByID: %w", err)
 	}
+	if q.auditBeforeStmt, err = db.PrepareContext(ctx, auditBefore); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBefore: %w", err)
+	}
 	if q.auditEntriesStmt, err = db.PrepareContext(ctx, auditEntries); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditEntries: %w", err)
+	}
+	if q.auditScannedStmt, err = db.PrepareContext(ctx, auditScanned); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditScanned: %w", err)
 	}
 	if q.boardStmt, err = db.PrepareContext(ctx, board); err != nil {
 		return nil, fmt.Errorf("error preparing query Board: %w", err)
@@ -81,11 +93,20 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.busyThreadsStmt, err = db.PrepareContext(ctx, busyThreads); err != nil {
 		return nil, fmt.Errorf("error preparing query BusyThreads: %w", err)
 	}
+	if q.changeSpaceStmt, err = db.PrepareContext(ctx, changeSpace); err != nil {
+		return nil, fmt.Errorf("error preparing query ChangeSpace: %w", err)
+	}
 	if q.chunksByInternalIDStmt, err = db.PrepareContext(ctx, chunksByInternalID); err != nil {
 		return nil, fmt.Errorf("error preparing query ChunksByInternalID: %w", err)
 	}
 	if q.chunksByKeyStmt, err = db.PrepareContext(ctx, chunksByKey); err != nil {
 		return nil, fmt.Errorf("error preparing query ChunksByKey: %w", err)
+	}
+	if q.claimAccountStmt, err = db.PrepareContext(ctx, claimAccount); err != nil {
+		return nil, fmt.Errorf("error preparing query ClaimAccount: %w", err)
+	}
+	if q.claimsStmt, err = db.PrepareContext(ctx, claims); err != nil {
+		return nil, fmt.Errorf("error preparing query Claims: %w", err)
 	}
 	if q.clearAttachmentAddressesStmt, err = db.PrepareContext(ctx, clearAttachmentAddresses); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearAttachmentAddresses: %w", err)
@@ -101,6 +122,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.clearOwnerOfDeletedStmt, err = db.PrepareContext(ctx, clearOwnerOfDeleted); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearOwnerOfDeleted: %w", err)
+	}
+	if q.clearPersonGroupsStmt, err = db.PrepareContext(ctx, clearPersonGroups); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearPersonGroups: %w", err)
 	}
 	if q.clearRepoAddressesStmt, err = db.PrepareContext(ctx, clearRepoAddresses); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearRepoAddresses: %w", err)
@@ -138,6 +162,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countStmt, err = db.PrepareContext(ctx, count); err != nil {
 		return nil, fmt.Errorf("error preparing query Count: %w", err)
 	}
+	if q.countAnonymousStmt, err = db.PrepareContext(ctx, countAnonymous); err != nil {
+		return nil, fmt.Errorf("error preparing query CountAnonymous: %w", err)
+	}
 	if q.countOpenImportsStmt, err = db.PrepareContext(ctx, countOpenImports); err != nil {
 		return nil, fmt.Errorf("error preparing query CountOpenImports: %w", err)
 	}
@@ -162,11 +189,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.createShareStmt, err = db.PrepareContext(ctx, createShare); err != nil {
 		return nil, fmt.Errorf("error preparing query CreateShare: %w", err)
 	}
+	if q.createSpaceStmt, err = db.PrepareContext(ctx, createSpace); err != nil {
+		return nil, fmt.Errorf("error preparing query CreateSpace: %w", err)
+	}
 	if q.deleteAccessKeyStmt, err = db.PrepareContext(ctx, deleteAccessKey); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteAccessKey: %w", err)
 	}
 	if q.deleteBoardStmt, err = db.PrepareContext(ctx, deleteBoard); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteBoard: %w", err)
+	}
+	if q.deleteClaimStmt, err = db.PrepareContext(ctx, deleteClaim); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteClaim: %w", err)
 	}
 	if q.deleteConnectionStmt, err = db.PrepareContext(ctx, deleteConnection); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteConnection: %w", err)
@@ -192,6 +225,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteRunCancelsStmt, err = db.PrepareContext(ctx, deleteRunCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteRunCancels: %w", err)
 	}
+	if q.deleteScansStmt, err = db.PrepareContext(ctx, deleteScans); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteScans: %w", err)
+	}
 	if q.deleteSetStmt, err = db.PrepareContext(ctx, deleteSet); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteSet: %w", err)
 	}
@@ -203,6 +239,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteThreadCancelsStmt, err = db.PrepareContext(ctx, deleteThreadCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteThreadCancels: %w", err)
+	}
+	if q.deleteThreadDocumentsStmt, err = db.PrepareContext(ctx, deleteThreadDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteThreadDocuments: %w", err)
 	}
 	if q.deleteTurnCancelsStmt, err = db.PrepareContext(ctx, deleteTurnCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteTurnCancels: %w", err)
@@ -219,6 +258,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteUserCancelsStmt, err = db.PrepareContext(ctx, deleteUserCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserCancels: %w", err)
 	}
+	if q.deleteUserClaimsStmt, err = db.PrepareContext(ctx, deleteUserClaims); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteUserClaims: %w", err)
+	}
 	if q.deleteUserConnectionsStmt, err = db.PrepareContext(ctx, deleteUserConnections); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserConnections: %w", err)
 	}
@@ -227,6 +269,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteUserImportsStmt, err = db.PrepareContext(ctx, deleteUserImports); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserImports: %w", err)
+	}
+	if q.deleteUserMembershipsStmt, err = db.PrepareContext(ctx, deleteUserMemberships); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteUserMemberships: %w", err)
 	}
 	if q.deleteUserProfileStmt, err = db.PrepareContext(ctx, deleteUserProfile); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserProfile: %w", err)
@@ -237,11 +282,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteUserSpendingStmt, err = db.PrepareContext(ctx, deleteUserSpending); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserSpending: %w", err)
 	}
+	if q.deletedDocumentsStmt, err = db.PrepareContext(ctx, deletedDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query DeletedDocuments: %w", err)
+	}
 	if q.detachSameDocumentsStmt, err = db.PrepareContext(ctx, detachSameDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query DetachSameDocuments: %w", err)
 	}
 	if q.documentStmt, err = db.PrepareContext(ctx, document); err != nil {
 		return nil, fmt.Errorf("error preparing query Document: %w", err)
+	}
+	if q.documentAddressStmt, err = db.PrepareContext(ctx, documentAddress); err != nil {
+		return nil, fmt.Errorf("error preparing query DocumentAddress: %w", err)
 	}
 	if q.documentChunksStmt, err = db.PrepareContext(ctx, documentChunks); err != nil {
 		return nil, fmt.Errorf("error preparing query DocumentChunks: %w", err)
@@ -261,17 +312,26 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.documentsToEmbedStmt, err = db.PrepareContext(ctx, documentsToEmbed); err != nil {
 		return nil, fmt.Errorf("error preparing query DocumentsToEmbed: %w", err)
 	}
+	if q.documentsToIndexStmt, err = db.PrepareContext(ctx, documentsToIndex); err != nil {
+		return nil, fmt.Errorf("error preparing query DocumentsToIndex: %w", err)
+	}
 	if q.draftStmt, err = db.PrepareContext(ctx, draft); err != nil {
 		return nil, fmt.Errorf("error preparing query Draft: %w", err)
 	}
 	if q.dropEmptyConversationStmt, err = db.PrepareContext(ctx, dropEmptyConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query DropEmptyConversation: %w", err)
 	}
+	if q.dropSpaceStmt, err = db.PrepareContext(ctx, dropSpace); err != nil {
+		return nil, fmt.Errorf("error preparing query DropSpace: %w", err)
+	}
 	if q.dropTurnStmt, err = db.PrepareContext(ctx, dropTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query DropTurn: %w", err)
 	}
 	if q.dropUnacceptedTurnStmt, err = db.PrepareContext(ctx, dropUnacceptedTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query DropUnacceptedTurn: %w", err)
+	}
+	if q.editionChunksStmt, err = db.PrepareContext(ctx, editionChunks); err != nil {
+		return nil, fmt.Errorf("error preparing query EditionChunks: %w", err)
 	}
 	if q.embeddingProgressStmt, err = db.PrepareContext(ctx, embeddingProgress); err != nil {
 		return nil, fmt.Errorf("error preparing query EmbeddingProgress: %w", err)
@@ -291,8 +351,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.failDocumentStmt, err = db.PrepareContext(ctx, failDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query FailDocument: %w", err)
 	}
+	if q.failedDocumentsStmt, err = db.PrepareContext(ctx, failedDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query FailedDocuments: %w", err)
+	}
 	if q.feedbackAfterStmt, err = db.PrepareContext(ctx, feedbackAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query FeedbackAfter: %w", err)
+	}
+	if q.feedbackBeforeStmt, err = db.PrepareContext(ctx, feedbackBefore); err != nil {
+		return nil, fmt.Errorf("error preparing query FeedbackBefore: %w", err)
 	}
 	if q.feedbackOfThreadStmt, err = db.PrepareContext(ctx, feedbackOfThread); err != nil {
 		return nil, fmt.Errorf("error preparing query FeedbackOfThread: %w", err)
@@ -306,8 +372,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.filesOfOwnerStmt, err = db.PrepareContext(ctx, filesOfOwner); err != nil {
 		return nil, fmt.Errorf("error preparing query FilesOfOwner: %w", err)
 	}
+	if q.forgetAdderStmt, err = db.PrepareContext(ctx, forgetAdder); err != nil {
+		return nil, fmt.Errorf("error preparing query ForgetAdder: %w", err)
+	}
+	if q.forgetContributorStmt, err = db.PrepareContext(ctx, forgetContributor); err != nil {
+		return nil, fmt.Errorf("error preparing query ForgetContributor: %w", err)
+	}
 	if q.forgetCountStmt, err = db.PrepareContext(ctx, forgetCount); err != nil {
 		return nil, fmt.Errorf("error preparing query ForgetCount: %w", err)
+	}
+	if q.giveDocumentStmt, err = db.PrepareContext(ctx, giveDocument); err != nil {
+		return nil, fmt.Errorf("error preparing query GiveDocument: %w", err)
 	}
 	if q.hasOpenTurnsStmt, err = db.PrepareContext(ctx, hasOpenTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query HasOpenTurns: %w", err)
@@ -327,6 +402,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.importedDocumentStmt, err = db.PrepareContext(ctx, importedDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query ImportedDocument: %w", err)
 	}
+	if q.indexProgressStmt, err = db.PrepareContext(ctx, indexProgress); err != nil {
+		return nil, fmt.Errorf("error preparing query IndexProgress: %w", err)
+	}
 	if q.insertAttachmentStmt, err = db.PrepareContext(ctx, insertAttachment); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertAttachment: %w", err)
 	}
@@ -335,6 +413,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.insertChunkStmt, err = db.PrepareContext(ctx, insertChunk); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertChunk: %w", err)
+	}
+	if q.insertClaimStmt, err = db.PrepareContext(ctx, insertClaim); err != nil {
+		return nil, fmt.Errorf("error preparing query InsertClaim: %w", err)
 	}
 	if q.insertConversationStmt, err = db.PrepareContext(ctx, insertConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertConversation: %w", err)
@@ -402,6 +483,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.listSetsStmt, err = db.PrepareContext(ctx, listSets); err != nil {
 		return nil, fmt.Errorf("error preparing query ListSets: %w", err)
 	}
+	if q.lockSpaceStmt, err = db.PrepareContext(ctx, lockSpace); err != nil {
+		return nil, fmt.Errorf("error preparing query LockSpace: %w", err)
+	}
 	if q.markAnonymousStmt, err = db.PrepareContext(ctx, markAnonymous); err != nil {
 		return nil, fmt.Errorf("error preparing query MarkAnonymous: %w", err)
 	}
@@ -410,6 +494,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.messagesOfThreadStmt, err = db.PrepareContext(ctx, messagesOfThread); err != nil {
 		return nil, fmt.Errorf("error preparing query MessagesOfThread: %w", err)
+	}
+	if q.metStmt, err = db.PrepareContext(ctx, met); err != nil {
+		return nil, fmt.Errorf("error preparing query Met: %w", err)
+	}
+	if q.modelUsageStmt, err = db.PrepareContext(ctx, modelUsage); err != nil {
+		return nil, fmt.Errorf("error preparing query ModelUsage: %w", err)
 	}
 	if q.moveAttachmentsStmt, err = db.PrepareContext(ctx, moveAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query MoveAttachments: %w", err)
@@ -422,6 +512,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.moveDeletedConversationsStmt, err = db.PrepareContext(ctx, moveDeletedConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query MoveDeletedConversations: %w", err)
+	}
+	if q.moveDocumentStmt, err = db.PrepareContext(ctx, moveDocument); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveDocument: %w", err)
 	}
 	if q.moveDocumentsStmt, err = db.PrepareContext(ctx, moveDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query MoveDocuments: %w", err)
@@ -468,6 +561,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.oldAuditStmt, err = db.PrepareContext(ctx, oldAudit); err != nil {
 		return nil, fmt.Errorf("error preparing query OldAudit: %w", err)
 	}
+	if q.oldSpacesStmt, err = db.PrepareContext(ctx, oldSpaces); err != nil {
+		return nil, fmt.Errorf("error preparing query OldSpaces: %w", err)
+	}
 	if q.oldThreadsStmt, err = db.PrepareContext(ctx, oldThreads); err != nil {
 		return nil, fmt.Errorf("error preparing query OldThreads: %w", err)
 	}
@@ -491,6 +587,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.ownerOfTurnStmt, err = db.PrepareContext(ctx, ownerOfTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query OwnerOfTurn: %w", err)
+	}
+	if q.passOnChildrenStmt, err = db.PrepareContext(ctx, passOnChildren); err != nil {
+		return nil, fmt.Errorf("error preparing query PassOnChildren: %w", err)
+	}
+	if q.peopleStmt, err = db.PrepareContext(ctx, people); err != nil {
+		return nil, fmt.Errorf("error preparing query People: %w", err)
+	}
+	if q.personGroupsStmt, err = db.PrepareContext(ctx, personGroups); err != nil {
+		return nil, fmt.Errorf("error preparing query PersonGroups: %w", err)
 	}
 	if q.pinConversationStmt, err = db.PrepareContext(ctx, pinConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query PinConversation: %w", err)
@@ -516,6 +621,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.pruneCountsStmt, err = db.PrepareContext(ctx, pruneCounts); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneCounts: %w", err)
 	}
+	if q.pruneDeletedDocumentsStmt, err = db.PrepareContext(ctx, pruneDeletedDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query PruneDeletedDocuments: %w", err)
+	}
 	if q.pruneDeletedTurnsStmt, err = db.PrepareContext(ctx, pruneDeletedTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneDeletedTurns: %w", err)
 	}
@@ -524,6 +632,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.pruneSpendingStmt, err = db.PrepareContext(ctx, pruneSpending); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneSpending: %w", err)
+	}
+	if q.pruneThreadDocumentsStmt, err = db.PrepareContext(ctx, pruneThreadDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query PruneThreadDocuments: %w", err)
 	}
 	if q.publishEditionStmt, err = db.PrepareContext(ctx, publishEdition); err != nil {
 		return nil, fmt.Errorf("error preparing query PublishEdition: %w", err)
@@ -546,11 +657,23 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.putRepoStmt, err = db.PrepareContext(ctx, putRepo); err != nil {
 		return nil, fmt.Errorf("error preparing query PutRepo: %w", err)
 	}
+	if q.putScanStmt, err = db.PrepareContext(ctx, putScan); err != nil {
+		return nil, fmt.Errorf("error preparing query PutScan: %w", err)
+	}
+	if q.putSpaceMemberStmt, err = db.PrepareContext(ctx, putSpaceMember); err != nil {
+		return nil, fmt.Errorf("error preparing query PutSpaceMember: %w", err)
+	}
 	if q.putSummaryStmt, err = db.PrepareContext(ctx, putSummary); err != nil {
 		return nil, fmt.Errorf("error preparing query PutSummary: %w", err)
 	}
 	if q.putTextStmt, err = db.PrepareContext(ctx, putText); err != nil {
 		return nil, fmt.Errorf("error preparing query PutText: %w", err)
+	}
+	if q.putToolServerStmt, err = db.PrepareContext(ctx, putToolServer); err != nil {
+		return nil, fmt.Errorf("error preparing query PutToolServer: %w", err)
+	}
+	if q.raiseSessionsStmt, err = db.PrepareContext(ctx, raiseSessions); err != nil {
+		return nil, fmt.Errorf("error preparing query RaiseSessions: %w", err)
 	}
 	if q.rawStmt, err = db.PrepareContext(ctx, raw); err != nil {
 		return nil, fmt.Errorf("error preparing query Raw: %w", err)
@@ -566,6 +689,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.registryDocumentsStmt, err = db.PrepareContext(ctx, registryDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query RegistryDocuments: %w", err)
+	}
+	if q.removeSpaceMemberStmt, err = db.PrepareContext(ctx, removeSpaceMember); err != nil {
+		return nil, fmt.Errorf("error preparing query RemoveSpaceMember: %w", err)
 	}
 	if q.renameConversationStmt, err = db.PrepareContext(ctx, renameConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query RenameConversation: %w", err)
@@ -591,6 +717,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.saveDraftStmt, err = db.PrepareContext(ctx, saveDraft); err != nil {
 		return nil, fmt.Errorf("error preparing query SaveDraft: %w", err)
 	}
+	if q.scansStmt, err = db.PrepareContext(ctx, scans); err != nil {
+		return nil, fmt.Errorf("error preparing query Scans: %w", err)
+	}
 	if q.searchConversationsStmt, err = db.PrepareContext(ctx, searchConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query SearchConversations: %w", err)
 	}
@@ -606,11 +735,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setEmbeddingStmt, err = db.PrepareContext(ctx, setEmbedding); err != nil {
 		return nil, fmt.Errorf("error preparing query SetEmbedding: %w", err)
 	}
+	if q.setIndexedStmt, err = db.PrepareContext(ctx, setIndexed); err != nil {
+		return nil, fmt.Errorf("error preparing query SetIndexed: %w", err)
+	}
 	if q.setMembersStmt, err = db.PrepareContext(ctx, setMembers); err != nil {
 		return nil, fmt.Errorf("error preparing query SetMembers: %w", err)
 	}
 	if q.setSentAtStmt, err = db.PrepareContext(ctx, setSentAt); err != nil {
 		return nil, fmt.Errorf("error preparing query SetSentAt: %w", err)
+	}
+	if q.setSpaceDeletedStmt, err = db.PrepareContext(ctx, setSpaceDeleted); err != nil {
+		return nil, fmt.Errorf("error preparing query SetSpaceDeleted: %w", err)
 	}
 	if q.setsByIDStmt, err = db.PrepareContext(ctx, setsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query SetsByID: %w", err)
@@ -629,6 +764,18 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.snapshotStmt, err = db.PrepareContext(ctx, snapshot); err != nil {
 		return nil, fmt.Errorf("error preparing query Snapshot: %w", err)
+	}
+	if q.spaceMembersStmt, err = db.PrepareContext(ctx, spaceMembers); err != nil {
+		return nil, fmt.Errorf("error preparing query SpaceMembers: %w", err)
+	}
+	if q.spaceOfStmt, err = db.PrepareContext(ctx, spaceOf); err != nil {
+		return nil, fmt.Errorf("error preparing query SpaceOf: %w", err)
+	}
+	if q.spacesOfStmt, err = db.PrepareContext(ctx, spacesOf); err != nil {
+		return nil, fmt.Errorf("error preparing query SpacesOf: %w", err)
+	}
+	if q.spacesOfPersonStmt, err = db.PrepareContext(ctx, spacesOfPerson); err != nil {
+		return nil, fmt.Errorf("error preparing query SpacesOfPerson: %w", err)
 	}
 	if q.spentStmt, err = db.PrepareContext(ctx, spent); err != nil {
 		return nil, fmt.Errorf("error preparing query Spent: %w", err)
@@ -653,6 +800,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.textsStmt, err = db.PrepareContext(ctx, texts); err != nil {
 		return nil, fmt.Errorf("error preparing query Texts: %w", err)
+	}
+	if q.toolServersStmt, err = db.PrepareContext(ctx, toolServers); err != nil {
+		return nil, fmt.Errorf("error preparing query ToolServers: %w", err)
 	}
 	if q.treeStmt, err = db.PrepareContext(ctx, tree); err != nil {
 		return nil, fmt.Errorf("error preparing query Tree: %w", err)
@@ -735,9 +885,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.userThreadsStmt, err = db.PrepareContext(ctx, userThreads); err != nil {
 		return nil, fmt.Errorf("error preparing query UserThreads: %w", err)
 	}
-	if q.visibleChunksStmt, err = db.PrepareContext(ctx, visibleChunks); err != nil {
-		return nil, fmt.Errorf("error preparing query VisibleChunks: %w", err)
-	}
 	if q.visibleDocumentsStmt, err = db.PrepareContext(ctx, visibleDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query VisibleDocuments: %w", err)
 	}
@@ -757,6 +904,16 @@ func (q *Queries) Close() error {
 	if q.accessKeysStmt != nil {
 		if cerr := q.accessKeysStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing accessKeysStmt: %w", cerr)
+		}
+	}
+	if q.addModelUsageStmt != nil {
+		if cerr := q.addModelUsageStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addModelUsageStmt: %w", cerr)
+		}
+	}
+	if q.addPersonGroupStmt != nil {
+		if cerr := q.addPersonGroupStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addPersonGroupStmt: %w", cerr)
 		}
 	}
 	if q.addSpendingStmt != nil {
@@ -819,9 +976,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing attachmentsByIDStmt: %w", cerr)
 		}
 	}
+	if q.auditBeforeStmt != nil {
+		if cerr := q.auditBeforeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBeforeStmt: %w", cerr)
+		}
+	}
 	if q.auditEntriesStmt != nil {
 		if cerr := q.auditEntriesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditEntriesStmt: %w", cerr)
+		}
+	}
+	if q.auditScannedStmt != nil {
+		if cerr := q.auditScannedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditScannedStmt: %w", cerr)
 		}
 	}
 	if q.boardStmt != nil {
@@ -844,6 +1011,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing busyThreadsStmt: %w", cerr)
 		}
 	}
+	if q.changeSpaceStmt != nil {
+		if cerr := q.changeSpaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing changeSpaceStmt: %w", cerr)
+		}
+	}
 	if q.chunksByInternalIDStmt != nil {
 		if cerr := q.chunksByInternalIDStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing chunksByInternalIDStmt: %w", cerr)
@@ -852,6 +1024,16 @@ func (q *Queries) Close() error {
 	if q.chunksByKeyStmt != nil {
 		if cerr := q.chunksByKeyStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing chunksByKeyStmt: %w", cerr)
+		}
+	}
+	if q.claimAccountStmt != nil {
+		if cerr := q.claimAccountStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing claimAccountStmt: %w", cerr)
+		}
+	}
+	if q.claimsStmt != nil {
+		if cerr := q.claimsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing claimsStmt: %w", cerr)
 		}
 	}
 	if q.clearAttachmentAddressesStmt != nil {
@@ -877,6 +1059,11 @@ func (q *Queries) Close() error {
 	if q.clearOwnerOfDeletedStmt != nil {
 		if cerr := q.clearOwnerOfDeletedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing clearOwnerOfDeletedStmt: %w", cerr)
+		}
+	}
+	if q.clearPersonGroupsStmt != nil {
+		if cerr := q.clearPersonGroupsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearPersonGroupsStmt: %w", cerr)
 		}
 	}
 	if q.clearRepoAddressesStmt != nil {
@@ -939,6 +1126,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countStmt: %w", cerr)
 		}
 	}
+	if q.countAnonymousStmt != nil {
+		if cerr := q.countAnonymousStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countAnonymousStmt: %w", cerr)
+		}
+	}
 	if q.countOpenImportsStmt != nil {
 		if cerr := q.countOpenImportsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countOpenImportsStmt: %w", cerr)
@@ -979,6 +1171,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing createShareStmt: %w", cerr)
 		}
 	}
+	if q.createSpaceStmt != nil {
+		if cerr := q.createSpaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing createSpaceStmt: %w", cerr)
+		}
+	}
 	if q.deleteAccessKeyStmt != nil {
 		if cerr := q.deleteAccessKeyStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteAccessKeyStmt: %w", cerr)
@@ -987,6 +1184,11 @@ func (q *Queries) Close() error {
 	if q.deleteBoardStmt != nil {
 		if cerr := q.deleteBoardStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteBoardStmt: %w", cerr)
+		}
+	}
+	if q.deleteClaimStmt != nil {
+		if cerr := q.deleteClaimStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteClaimStmt: %w", cerr)
 		}
 	}
 	if q.deleteConnectionStmt != nil {
@@ -1029,6 +1231,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteRunCancelsStmt: %w", cerr)
 		}
 	}
+	if q.deleteScansStmt != nil {
+		if cerr := q.deleteScansStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteScansStmt: %w", cerr)
+		}
+	}
 	if q.deleteSetStmt != nil {
 		if cerr := q.deleteSetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteSetStmt: %w", cerr)
@@ -1047,6 +1254,11 @@ func (q *Queries) Close() error {
 	if q.deleteThreadCancelsStmt != nil {
 		if cerr := q.deleteThreadCancelsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteThreadCancelsStmt: %w", cerr)
+		}
+	}
+	if q.deleteThreadDocumentsStmt != nil {
+		if cerr := q.deleteThreadDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteThreadDocumentsStmt: %w", cerr)
 		}
 	}
 	if q.deleteTurnCancelsStmt != nil {
@@ -1074,6 +1286,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteUserCancelsStmt: %w", cerr)
 		}
 	}
+	if q.deleteUserClaimsStmt != nil {
+		if cerr := q.deleteUserClaimsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteUserClaimsStmt: %w", cerr)
+		}
+	}
 	if q.deleteUserConnectionsStmt != nil {
 		if cerr := q.deleteUserConnectionsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteUserConnectionsStmt: %w", cerr)
@@ -1087,6 +1304,11 @@ func (q *Queries) Close() error {
 	if q.deleteUserImportsStmt != nil {
 		if cerr := q.deleteUserImportsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteUserImportsStmt: %w", cerr)
+		}
+	}
+	if q.deleteUserMembershipsStmt != nil {
+		if cerr := q.deleteUserMembershipsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteUserMembershipsStmt: %w", cerr)
 		}
 	}
 	if q.deleteUserProfileStmt != nil {
@@ -1104,6 +1326,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteUserSpendingStmt: %w", cerr)
 		}
 	}
+	if q.deletedDocumentsStmt != nil {
+		if cerr := q.deletedDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deletedDocumentsStmt: %w", cerr)
+		}
+	}
 	if q.detachSameDocumentsStmt != nil {
 		if cerr := q.detachSameDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing detachSameDocumentsStmt: %w", cerr)
@@ -1112,6 +1339,11 @@ func (q *Queries) Close() error {
 	if q.documentStmt != nil {
 		if cerr := q.documentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing documentStmt: %w", cerr)
+		}
+	}
+	if q.documentAddressStmt != nil {
+		if cerr := q.documentAddressStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing documentAddressStmt: %w", cerr)
 		}
 	}
 	if q.documentChunksStmt != nil {
@@ -1144,6 +1376,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing documentsToEmbedStmt: %w", cerr)
 		}
 	}
+	if q.documentsToIndexStmt != nil {
+		if cerr := q.documentsToIndexStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing documentsToIndexStmt: %w", cerr)
+		}
+	}
 	if q.draftStmt != nil {
 		if cerr := q.draftStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing draftStmt: %w", cerr)
@@ -1154,6 +1391,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing dropEmptyConversationStmt: %w", cerr)
 		}
 	}
+	if q.dropSpaceStmt != nil {
+		if cerr := q.dropSpaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing dropSpaceStmt: %w", cerr)
+		}
+	}
 	if q.dropTurnStmt != nil {
 		if cerr := q.dropTurnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing dropTurnStmt: %w", cerr)
@@ -1162,6 +1404,11 @@ func (q *Queries) Close() error {
 	if q.dropUnacceptedTurnStmt != nil {
 		if cerr := q.dropUnacceptedTurnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing dropUnacceptedTurnStmt: %w", cerr)
+		}
+	}
+	if q.editionChunksStmt != nil {
+		if cerr := q.editionChunksStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing editionChunksStmt: %w", cerr)
 		}
 	}
 	if q.embeddingProgressStmt != nil {
@@ -1194,9 +1441,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing failDocumentStmt: %w", cerr)
 		}
 	}
+	if q.failedDocumentsStmt != nil {
+		if cerr := q.failedDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing failedDocumentsStmt: %w", cerr)
+		}
+	}
 	if q.feedbackAfterStmt != nil {
 		if cerr := q.feedbackAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing feedbackAfterStmt: %w", cerr)
+		}
+	}
+	if q.feedbackBeforeStmt != nil {
+		if cerr := q.feedbackBeforeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing feedbackBeforeStmt: %w", cerr)
 		}
 	}
 	if q.feedbackOfThreadStmt != nil {
@@ -1219,9 +1476,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing filesOfOwnerStmt: %w", cerr)
 		}
 	}
+	if q.forgetAdderStmt != nil {
+		if cerr := q.forgetAdderStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing forgetAdderStmt: %w", cerr)
+		}
+	}
+	if q.forgetContributorStmt != nil {
+		if cerr := q.forgetContributorStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing forgetContributorStmt: %w", cerr)
+		}
+	}
 	if q.forgetCountStmt != nil {
 		if cerr := q.forgetCountStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing forgetCountStmt: %w", cerr)
+		}
+	}
+	if q.giveDocumentStmt != nil {
+		if cerr := q.giveDocumentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing giveDocumentStmt: %w", cerr)
 		}
 	}
 	if q.hasOpenTurnsStmt != nil {
@@ -1254,6 +1526,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing importedDocumentStmt: %w", cerr)
 		}
 	}
+	if q.indexProgressStmt != nil {
+		if cerr := q.indexProgressStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing indexProgressStmt: %w", cerr)
+		}
+	}
 	if q.insertAttachmentStmt != nil {
 		if cerr := q.insertAttachmentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertAttachmentStmt: %w", cerr)
@@ -1267,6 +1544,11 @@ func (q *Queries) Close() error {
 	if q.insertChunkStmt != nil {
 		if cerr := q.insertChunkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertChunkStmt: %w", cerr)
+		}
+	}
+	if q.insertClaimStmt != nil {
+		if cerr := q.insertClaimStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing insertClaimStmt: %w", cerr)
 		}
 	}
 	if q.insertConversationStmt != nil {
@@ -1379,6 +1661,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing listSetsStmt: %w", cerr)
 		}
 	}
+	if q.lockSpaceStmt != nil {
+		if cerr := q.lockSpaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lockSpaceStmt: %w", cerr)
+		}
+	}
 	if q.markAnonymousStmt != nil {
 		if cerr := q.markAnonymousStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing markAnonymousStmt: %w", cerr)
@@ -1392,6 +1679,16 @@ func (q *Queries) Close() error {
 	if q.messagesOfThreadStmt != nil {
 		if cerr := q.messagesOfThreadStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing messagesOfThreadStmt: %w", cerr)
+		}
+	}
+	if q.metStmt != nil {
+		if cerr := q.metStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing metStmt: %w", cerr)
+		}
+	}
+	if q.modelUsageStmt != nil {
+		if cerr := q.modelUsageStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing modelUsageStmt: %w", cerr)
 		}
 	}
 	if q.moveAttachmentsStmt != nil {
@@ -1412,6 +1709,11 @@ func (q *Queries) Close() error {
 	if q.moveDeletedConversationsStmt != nil {
 		if cerr := q.moveDeletedConversationsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing moveDeletedConversationsStmt: %w", cerr)
+		}
+	}
+	if q.moveDocumentStmt != nil {
+		if cerr := q.moveDocumentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveDocumentStmt: %w", cerr)
 		}
 	}
 	if q.moveDocumentsStmt != nil {
@@ -1489,6 +1791,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing oldAuditStmt: %w", cerr)
 		}
 	}
+	if q.oldSpacesStmt != nil {
+		if cerr := q.oldSpacesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oldSpacesStmt: %w", cerr)
+		}
+	}
 	if q.oldThreadsStmt != nil {
 		if cerr := q.oldThreadsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing oldThreadsStmt: %w", cerr)
@@ -1527,6 +1834,21 @@ func (q *Queries) Close() error {
 	if q.ownerOfTurnStmt != nil {
 		if cerr := q.ownerOfTurnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing ownerOfTurnStmt: %w", cerr)
+		}
+	}
+	if q.passOnChildrenStmt != nil {
+		if cerr := q.passOnChildrenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing passOnChildrenStmt: %w", cerr)
+		}
+	}
+	if q.peopleStmt != nil {
+		if cerr := q.peopleStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing peopleStmt: %w", cerr)
+		}
+	}
+	if q.personGroupsStmt != nil {
+		if cerr := q.personGroupsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing personGroupsStmt: %w", cerr)
 		}
 	}
 	if q.pinConversationStmt != nil {
@@ -1569,6 +1891,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing pruneCountsStmt: %w", cerr)
 		}
 	}
+	if q.pruneDeletedDocumentsStmt != nil {
+		if cerr := q.pruneDeletedDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pruneDeletedDocumentsStmt: %w", cerr)
+		}
+	}
 	if q.pruneDeletedTurnsStmt != nil {
 		if cerr := q.pruneDeletedTurnsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pruneDeletedTurnsStmt: %w", cerr)
@@ -1582,6 +1909,11 @@ func (q *Queries) Close() error {
 	if q.pruneSpendingStmt != nil {
 		if cerr := q.pruneSpendingStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pruneSpendingStmt: %w", cerr)
+		}
+	}
+	if q.pruneThreadDocumentsStmt != nil {
+		if cerr := q.pruneThreadDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pruneThreadDocumentsStmt: %w", cerr)
 		}
 	}
 	if q.publishEditionStmt != nil {
@@ -1619,6 +1951,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing putRepoStmt: %w", cerr)
 		}
 	}
+	if q.putScanStmt != nil {
+		if cerr := q.putScanStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putScanStmt: %w", cerr)
+		}
+	}
+	if q.putSpaceMemberStmt != nil {
+		if cerr := q.putSpaceMemberStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putSpaceMemberStmt: %w", cerr)
+		}
+	}
 	if q.putSummaryStmt != nil {
 		if cerr := q.putSummaryStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing putSummaryStmt: %w", cerr)
@@ -1627,6 +1969,16 @@ func (q *Queries) Close() error {
 	if q.putTextStmt != nil {
 		if cerr := q.putTextStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing putTextStmt: %w", cerr)
+		}
+	}
+	if q.putToolServerStmt != nil {
+		if cerr := q.putToolServerStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putToolServerStmt: %w", cerr)
+		}
+	}
+	if q.raiseSessionsStmt != nil {
+		if cerr := q.raiseSessionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing raiseSessionsStmt: %w", cerr)
 		}
 	}
 	if q.rawStmt != nil {
@@ -1652,6 +2004,11 @@ func (q *Queries) Close() error {
 	if q.registryDocumentsStmt != nil {
 		if cerr := q.registryDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing registryDocumentsStmt: %w", cerr)
+		}
+	}
+	if q.removeSpaceMemberStmt != nil {
+		if cerr := q.removeSpaceMemberStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing removeSpaceMemberStmt: %w", cerr)
 		}
 	}
 	if q.renameConversationStmt != nil {
@@ -1694,6 +2051,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing saveDraftStmt: %w", cerr)
 		}
 	}
+	if q.scansStmt != nil {
+		if cerr := q.scansStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing scansStmt: %w", cerr)
+		}
+	}
 	if q.searchConversationsStmt != nil {
 		if cerr := q.searchConversationsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing searchConversationsStmt: %w", cerr)
@@ -1719,6 +2081,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setEmbeddingStmt: %w", cerr)
 		}
 	}
+	if q.setIndexedStmt != nil {
+		if cerr := q.setIndexedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setIndexedStmt: %w", cerr)
+		}
+	}
 	if q.setMembersStmt != nil {
 		if cerr := q.setMembersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setMembersStmt: %w", cerr)
@@ -1727,6 +2094,11 @@ func (q *Queries) Close() error {
 	if q.setSentAtStmt != nil {
 		if cerr := q.setSentAtStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setSentAtStmt: %w", cerr)
+		}
+	}
+	if q.setSpaceDeletedStmt != nil {
+		if cerr := q.setSpaceDeletedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setSpaceDeletedStmt: %w", cerr)
 		}
 	}
 	if q.setsByIDStmt != nil {
@@ -1757,6 +2129,26 @@ func (q *Queries) Close() error {
 	if q.snapshotStmt != nil {
 		if cerr := q.snapshotStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing snapshotStmt: %w", cerr)
+		}
+	}
+	if q.spaceMembersStmt != nil {
+		if cerr := q.spaceMembersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing spaceMembersStmt: %w", cerr)
+		}
+	}
+	if q.spaceOfStmt != nil {
+		if cerr := q.spaceOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing spaceOfStmt: %w", cerr)
+		}
+	}
+	if q.spacesOfStmt != nil {
+		if cerr := q.spacesOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing spacesOfStmt: %w", cerr)
+		}
+	}
+	if q.spacesOfPersonStmt != nil {
+		if cerr := q.spacesOfPersonStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing spacesOfPersonStmt: %w", cerr)
 		}
 	}
 	if q.spentStmt != nil {
@@ -1797,6 +2189,11 @@ func (q *Queries) Close() error {
 	if q.textsStmt != nil {
 		if cerr := q.textsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing textsStmt: %w", cerr)
+		}
+	}
+	if q.toolServersStmt != nil {
+		if cerr := q.toolServersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing toolServersStmt: %w", cerr)
 		}
 	}
 	if q.treeStmt != nil {
@@ -1934,11 +2331,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing userThreadsStmt: %w", cerr)
 		}
 	}
-	if q.visibleChunksStmt != nil {
-		if cerr := q.visibleChunksStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing visibleChunksStmt: %w", cerr)
-		}
-	}
 	if q.visibleDocumentsStmt != nil {
 		if cerr := q.visibleDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing visibleDocumentsStmt: %w", cerr)
@@ -1990,6 +2382,8 @@ type Queries struct {
 	tx                            *sql.Tx
 	accessKeyByDigestStmt         *sql.Stmt
 	accessKeysStmt                *sql.Stmt
+	addModelUsageStmt             *sql.Stmt
+	addPersonGroupStmt            *sql.Stmt
 	addSpendingStmt               *sql.Stmt
 	addSpendingOfAddressStmt      *sql.Stmt
 	addStreamRunStmt              *sql.Stmt
@@ -2002,18 +2396,24 @@ type Queries struct {
 	attachmentStmt                *sql.Stmt
 	attachmentDataStmt            *sql.Stmt
 	attachmentsByIDStmt           *sql.Stmt
+	auditBeforeStmt               *sql.Stmt
 	auditEntriesStmt              *sql.Stmt
+	auditScannedStmt              *sql.Stmt
 	boardStmt                     *sql.Stmt
 	boardSizeStmt                 *sql.Stmt
 	branchMessagesStmt            *sql.Stmt
 	busyThreadsStmt               *sql.Stmt
+	changeSpaceStmt               *sql.Stmt
 	chunksByInternalIDStmt        *sql.Stmt
 	chunksByKeyStmt               *sql.Stmt
+	claimAccountStmt              *sql.Stmt
+	claimsStmt                    *sql.Stmt
 	clearAttachmentAddressesStmt  *sql.Stmt
 	clearBoardAddressesStmt       *sql.Stmt
 	clearDocumentAddressesStmt    *sql.Stmt
 	clearImportsAddressStmt       *sql.Stmt
 	clearOwnerOfDeletedStmt       *sql.Stmt
+	clearPersonGroupsStmt         *sql.Stmt
 	clearRepoAddressesStmt        *sql.Stmt
 	clearSetStmt                  *sql.Stmt
 	clearSetAddressesStmt         *sql.Stmt
@@ -2026,6 +2426,7 @@ type Queries struct {
 	conversationDeletedStmt       *sql.Stmt
 	conversationStateStmt         *sql.Stmt
 	countStmt                     *sql.Stmt
+	countAnonymousStmt            *sql.Stmt
 	countOpenImportsStmt          *sql.Stmt
 	countOpenTurnsStmt            *sql.Stmt
 	countSharesStmt               *sql.Stmt
@@ -2034,8 +2435,10 @@ type Queries struct {
 	countedStmt                   *sql.Stmt
 	createAccessKeyStmt           *sql.Stmt
 	createShareStmt               *sql.Stmt
+	createSpaceStmt               *sql.Stmt
 	deleteAccessKeyStmt           *sql.Stmt
 	deleteBoardStmt               *sql.Stmt
+	deleteClaimStmt               *sql.Stmt
 	deleteConnectionStmt          *sql.Stmt
 	deleteConversationStmt        *sql.Stmt
 	deleteDocumentStmt            *sql.Stmt
@@ -2044,54 +2447,70 @@ type Queries struct {
 	deleteOtherEditionsStmt       *sql.Stmt
 	deleteRawStmt                 *sql.Stmt
 	deleteRunCancelsStmt          *sql.Stmt
+	deleteScansStmt               *sql.Stmt
 	deleteSetStmt                 *sql.Stmt
 	deleteShareStmt               *sql.Stmt
 	deleteTextsStmt               *sql.Stmt
 	deleteThreadCancelsStmt       *sql.Stmt
+	deleteThreadDocumentsStmt     *sql.Stmt
 	deleteTurnCancelsStmt         *sql.Stmt
 	deleteUserAccessKeysStmt      *sql.Stmt
 	deleteUserAttachmentsStmt     *sql.Stmt
 	deleteUserBoardsStmt          *sql.Stmt
 	deleteUserCancelsStmt         *sql.Stmt
+	deleteUserClaimsStmt          *sql.Stmt
 	deleteUserConnectionsStmt     *sql.Stmt
 	deleteUserDocumentsStmt       *sql.Stmt
 	deleteUserImportsStmt         *sql.Stmt
+	deleteUserMembershipsStmt     *sql.Stmt
 	deleteUserProfileStmt         *sql.Stmt
 	deleteUserSetsStmt            *sql.Stmt
 	deleteUserSpendingStmt        *sql.Stmt
+	deletedDocumentsStmt          *sql.Stmt
 	detachSameDocumentsStmt       *sql.Stmt
 	documentStmt                  *sql.Stmt
+	documentAddressStmt           *sql.Stmt
 	documentChunksStmt            *sql.Stmt
 	documentProgressStmt          *sql.Stmt
 	documentTextStmt              *sql.Stmt
 	documentsByIDStmt             *sql.Stmt
 	documentsTitledStmt           *sql.Stmt
 	documentsToEmbedStmt          *sql.Stmt
+	documentsToIndexStmt          *sql.Stmt
 	draftStmt                     *sql.Stmt
 	dropEmptyConversationStmt     *sql.Stmt
+	dropSpaceStmt                 *sql.Stmt
 	dropTurnStmt                  *sql.Stmt
 	dropUnacceptedTurnStmt        *sql.Stmt
+	editionChunksStmt             *sql.Stmt
 	embeddingProgressStmt         *sql.Stmt
 	endLeaseStmt                  *sql.Stmt
 	endSessionsStmt               *sql.Stmt
 	eventsAfterStmt               *sql.Stmt
 	eventsOfTurnsStmt             *sql.Stmt
 	failDocumentStmt              *sql.Stmt
+	failedDocumentsStmt           *sql.Stmt
 	feedbackAfterStmt             *sql.Stmt
+	feedbackBeforeStmt            *sql.Stmt
 	feedbackOfThreadStmt          *sql.Stmt
 	filesOfAddressStmt            *sql.Stmt
 	filesOfEverybodyStmt          *sql.Stmt
 	filesOfOwnerStmt              *sql.Stmt
+	forgetAdderStmt               *sql.Stmt
+	forgetContributorStmt         *sql.Stmt
 	forgetCountStmt               *sql.Stmt
+	giveDocumentStmt              *sql.Stmt
 	hasOpenTurnsStmt              *sql.Stmt
 	headStmt                      *sql.Stmt
 	headOfConversationStmt        *sql.Stmt
 	headTurnStmt                  *sql.Stmt
 	importByIDStmt                *sql.Stmt
 	importedDocumentStmt          *sql.Stmt
+	indexProgressStmt             *sql.Stmt
 	insertAttachmentStmt          *sql.Stmt
 	insertBoardStmt               *sql.Stmt
 	insertChunkStmt               *sql.Stmt
+	insertClaimStmt               *sql.Stmt
 	insertConversationStmt        *sql.Stmt
 	insertDocumentStmt            *sql.Stmt
 	insertEditionStmt             *sql.Stmt
@@ -2114,13 +2533,17 @@ type Queries struct {
 	listDocumentsStmt             *sql.Stmt
 	listImportsStmt               *sql.Stmt
 	listSetsStmt                  *sql.Stmt
+	lockSpaceStmt                 *sql.Stmt
 	markAnonymousStmt             *sql.Stmt
 	markTurnStmt                  *sql.Stmt
 	messagesOfThreadStmt          *sql.Stmt
+	metStmt                       *sql.Stmt
+	modelUsageStmt                *sql.Stmt
 	moveAttachmentsStmt           *sql.Stmt
 	moveBoardsStmt                *sql.Stmt
 	moveConversationStmt          *sql.Stmt
 	moveDeletedConversationsStmt  *sql.Stmt
+	moveDocumentStmt              *sql.Stmt
 	moveDocumentsStmt             *sql.Stmt
 	moveImportsStmt               *sql.Stmt
 	moveSetsStmt                  *sql.Stmt
@@ -2136,6 +2559,7 @@ type Queries struct {
 	newestTurnByClientIDStmt      *sql.Stmt
 	nextPlaceStmt                 *sql.Stmt
 	oldAuditStmt                  *sql.Stmt
+	oldSpacesStmt                 *sql.Stmt
 	oldThreadsStmt                *sql.Stmt
 	openImportsStmt               *sql.Stmt
 	openImportsForChangeStmt      *sql.Stmt
@@ -2144,6 +2568,9 @@ type Queries struct {
 	openTurnsStmt                 *sql.Stmt
 	originalStmt                  *sql.Stmt
 	ownerOfTurnStmt               *sql.Stmt
+	passOnChildrenStmt            *sql.Stmt
+	peopleStmt                    *sql.Stmt
+	personGroupsStmt              *sql.Stmt
 	pinConversationStmt           *sql.Stmt
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
@@ -2152,9 +2579,11 @@ type Queries struct {
 	pruneBoardsStmt               *sql.Stmt
 	pruneCancelsStmt              *sql.Stmt
 	pruneCountsStmt               *sql.Stmt
+	pruneDeletedDocumentsStmt     *sql.Stmt
 	pruneDeletedTurnsStmt         *sql.Stmt
 	pruneImportsStmt              *sql.Stmt
 	pruneSpendingStmt             *sql.Stmt
+	pruneThreadDocumentsStmt      *sql.Stmt
 	publishEditionStmt            *sql.Stmt
 	putBoardStmt                  *sql.Stmt
 	putCancelStmt                 *sql.Stmt
@@ -2162,13 +2591,18 @@ type Queries struct {
 	putFeedbackStmt               *sql.Stmt
 	putProfileStmt                *sql.Stmt
 	putRepoStmt                   *sql.Stmt
+	putScanStmt                   *sql.Stmt
+	putSpaceMemberStmt            *sql.Stmt
 	putSummaryStmt                *sql.Stmt
 	putTextStmt                   *sql.Stmt
+	putToolServerStmt             *sql.Stmt
+	raiseSessionsStmt             *sql.Stmt
 	rawStmt                       *sql.Stmt
 	readyEditionStmt              *sql.Stmt
 	recordDeletedConversationStmt *sql.Stmt
 	recordDeletedTurnsStmt        *sql.Stmt
 	registryDocumentsStmt         *sql.Stmt
+	removeSpaceMemberStmt         *sql.Stmt
 	renameConversationStmt        *sql.Stmt
 	renewConnectionStmt           *sql.Stmt
 	replaceImportStmt             *sql.Stmt
@@ -2177,19 +2611,26 @@ type Queries struct {
 	restoreBoardStmt              *sql.Stmt
 	retitleConversationStmt       *sql.Stmt
 	saveDraftStmt                 *sql.Stmt
+	scansStmt                     *sql.Stmt
 	searchConversationsStmt       *sql.Stmt
 	sessionGenerationStmt         *sql.Stmt
 	setAnonymousSeenStmt          *sql.Stmt
 	setDocumentPagesStmt          *sql.Stmt
 	setEmbeddingStmt              *sql.Stmt
+	setIndexedStmt                *sql.Stmt
 	setMembersStmt                *sql.Stmt
 	setSentAtStmt                 *sql.Stmt
+	setSpaceDeletedStmt           *sql.Stmt
 	setsByIDStmt                  *sql.Stmt
 	settleTurnStmt                *sql.Stmt
 	shareByDigestStmt             *sql.Stmt
 	sharesStmt                    *sql.Stmt
 	showConversationStmt          *sql.Stmt
 	snapshotStmt                  *sql.Stmt
+	spaceMembersStmt              *sql.Stmt
+	spaceOfStmt                   *sql.Stmt
+	spacesOfStmt                  *sql.Stmt
+	spacesOfPersonStmt            *sql.Stmt
 	spentStmt                     *sql.Stmt
 	storedSetsStmt                *sql.Stmt
 	storedThreadsStmt             *sql.Stmt
@@ -2198,6 +2639,7 @@ type Queries struct {
 	takeLeaseStmt                 *sql.Stmt
 	textStmt                      *sql.Stmt
 	textsStmt                     *sql.Stmt
+	toolServersStmt               *sql.Stmt
 	treeStmt                      *sql.Stmt
 	turnStmt                      *sql.Stmt
 	turnByClientIDStmt            *sql.Stmt
@@ -2225,7 +2667,6 @@ type Queries struct {
 	userDocumentsStmt             *sql.Stmt
 	userImportsStmt               *sql.Stmt
 	userThreadsStmt               *sql.Stmt
-	visibleChunksStmt             *sql.Stmt
 	visibleDocumentsStmt          *sql.Stmt
 	waitingMessagesStmt           *sql.Stmt
 }
@@ -2236,6 +2677,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		tx:                            tx,
 		accessKeyByDigestStmt:         q.accessKeyByDigestStmt,
 		accessKeysStmt:                q.accessKeysStmt,
+		addModelUsageStmt:             q.addModelUsageStmt,
+		addPersonGroupStmt:            q.addPersonGroupStmt,
 		addSpendingStmt:               q.addSpendingStmt,
 		addSpendingOfAddressStmt:      q.addSpendingOfAddressStmt,
 		addStreamRunStmt:              q.addStreamRunStmt,
@@ -2248,18 +2691,24 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		attachmentStmt:                q.attachmentStmt,
 		attachmentDataStmt:            q.attachmentDataStmt,
 		attachmentsByIDStmt:           q.attachmentsByIDStmt,
+		auditBeforeStmt:               q.auditBeforeStmt,
 		auditEntriesStmt:              q.auditEntriesStmt,
+		auditScannedStmt:              q.auditScannedStmt,
 		boardStmt:                     q.boardStmt,
 		boardSizeStmt:                 q.boardSizeStmt,
 		branchMessagesStmt:            q.branchMessagesStmt,
 		busyThreadsStmt:               q.busyThreadsStmt,
+		changeSpaceStmt:               q.changeSpaceStmt,
 		chunksByInternalIDStmt:        q.chunksByInternalIDStmt,
 		chunksByKeyStmt:               q.chunksByKeyStmt,
+		claimAccountStmt:              q.claimAccountStmt,
+		claimsStmt:                    q.claimsStmt,
 		clearAttachmentAddressesStmt:  q.clearAttachmentAddressesStmt,
 		clearBoardAddressesStmt:       q.clearBoardAddressesStmt,
 		clearDocumentAddressesStmt:    q.clearDocumentAddressesStmt,
 		clearImportsAddressStmt:       q.clearImportsAddressStmt,
 		clearOwnerOfDeletedStmt:       q.clearOwnerOfDeletedStmt,
+		clearPersonGroupsStmt:         q.clearPersonGroupsStmt,
 		clearRepoAddressesStmt:        q.clearRepoAddressesStmt,
 		clearSetStmt:                  q.clearSetStmt,
 		clearSetAddressesStmt:         q.clearSetAddressesStmt,
@@ -2272,6 +2721,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		conversationDeletedStmt:       q.conversationDeletedStmt,
 		conversationStateStmt:         q.conversationStateStmt,
 		countStmt:                     q.countStmt,
+		countAnonymousStmt:            q.countAnonymousStmt,
 		countOpenImportsStmt:          q.countOpenImportsStmt,
 		countOpenTurnsStmt:            q.countOpenTurnsStmt,
 		countSharesStmt:               q.countSharesStmt,
@@ -2280,8 +2730,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countedStmt:                   q.countedStmt,
 		createAccessKeyStmt:           q.createAccessKeyStmt,
 		createShareStmt:               q.createShareStmt,
+		createSpaceStmt:               q.createSpaceStmt,
 		deleteAccessKeyStmt:           q.deleteAccessKeyStmt,
 		deleteBoardStmt:               q.deleteBoardStmt,
+		deleteClaimStmt:               q.deleteClaimStmt,
 		deleteConnectionStmt:          q.deleteConnectionStmt,
 		deleteConversationStmt:        q.deleteConversationStmt,
 		deleteDocumentStmt:            q.deleteDocumentStmt,
@@ -2290,54 +2742,70 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteOtherEditionsStmt:       q.deleteOtherEditionsStmt,
 		deleteRawStmt:                 q.deleteRawStmt,
 		deleteRunCancelsStmt:          q.deleteRunCancelsStmt,
+		deleteScansStmt:               q.deleteScansStmt,
 		deleteSetStmt:                 q.deleteSetStmt,
 		deleteShareStmt:               q.deleteShareStmt,
 		deleteTextsStmt:               q.deleteTextsStmt,
 		deleteThreadCancelsStmt:       q.deleteThreadCancelsStmt,
+		deleteThreadDocumentsStmt:     q.deleteThreadDocumentsStmt,
 		deleteTurnCancelsStmt:         q.deleteTurnCancelsStmt,
 		deleteUserAccessKeysStmt:      q.deleteUserAccessKeysStmt,
 		deleteUserAttachmentsStmt:     q.deleteUserAttachmentsStmt,
 		deleteUserBoardsStmt:          q.deleteUserBoardsStmt,
 		deleteUserCancelsStmt:         q.deleteUserCancelsStmt,
+		deleteUserClaimsStmt:          q.deleteUserClaimsStmt,
 		deleteUserConnectionsStmt:     q.deleteUserConnectionsStmt,
 		deleteUserDocumentsStmt:       q.deleteUserDocumentsStmt,
 		deleteUserImportsStmt:         q.deleteUserImportsStmt,
+		deleteUserMembershipsStmt:     q.deleteUserMembershipsStmt,
 		deleteUserProfileStmt:         q.deleteUserProfileStmt,
 		deleteUserSetsStmt:            q.deleteUserSetsStmt,
 		deleteUserSpendingStmt:        q.deleteUserSpendingStmt,
+		deletedDocumentsStmt:          q.deletedDocumentsStmt,
 		detachSameDocumentsStmt:       q.detachSameDocumentsStmt,
 		documentStmt:                  q.documentStmt,
+		documentAddressStmt:           q.documentAddressStmt,
 		documentChunksStmt:            q.documentChunksStmt,
 		documentProgressStmt:          q.documentProgressStmt,
 		documentTextStmt:              q.documentTextStmt,
 		documentsByIDStmt:             q.documentsByIDStmt,
 		documentsTitledStmt:           q.documentsTitledStmt,
 		documentsToEmbedStmt:          q.documentsToEmbedStmt,
+		documentsToIndexStmt:          q.documentsToIndexStmt,
 		draftStmt:                     q.draftStmt,
 		dropEmptyConversationStmt:     q.dropEmptyConversationStmt,
+		dropSpaceStmt:                 q.dropSpaceStmt,
 		dropTurnStmt:                  q.dropTurnStmt,
 		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,
+		editionChunksStmt:             q.editionChunksStmt,
 		embeddingProgressStmt:         q.embeddingProgressStmt,
 		endLeaseStmt:                  q.endLeaseStmt,
 		endSessionsStmt:               q.endSessionsStmt,
 		eventsAfterStmt:               q.eventsAfterStmt,
 		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
 		failDocumentStmt:              q.failDocumentStmt,
+		failedDocumentsStmt:           q.failedDocumentsStmt,
 		feedbackAfterStmt:             q.feedbackAfterStmt,
+		feedbackBeforeStmt:            q.feedbackBeforeStmt,
 		feedbackOfThreadStmt:          q.feedbackOfThreadStmt,
 		filesOfAddressStmt:            q.filesOfAddressStmt,
 		filesOfEverybodyStmt:          q.filesOfEverybodyStmt,
 		filesOfOwnerStmt:              q.filesOfOwnerStmt,
+		forgetAdderStmt:               q.forgetAdderStmt,
+		forgetContributorStmt:         q.forgetContributorStmt,
 		forgetCountStmt:               q.forgetCountStmt,
+		giveDocumentStmt:              q.giveDocumentStmt,
 		hasOpenTurnsStmt:              q.hasOpenTurnsStmt,
 		headStmt:                      q.headStmt,
 		headOfConversationStmt:        q.headOfConversationStmt,
 		headTurnStmt:                  q.headTurnStmt,
 		importByIDStmt:                q.importByIDStmt,
 		importedDocumentStmt:          q.importedDocumentStmt,
+		indexProgressStmt:             q.indexProgressStmt,
 		insertAttachmentStmt:          q.insertAttachmentStmt,
 		insertBoardStmt:               q.insertBoardStmt,
 		insertChunkStmt:               q.insertChunkStmt,
+		insertClaimStmt:               q.insertClaimStmt,
 		insertConversationStmt:        q.insertConversationStmt,
 		insertDocumentStmt:            q.insertDocumentStmt,
 		insertEditionStmt:             q.insertEditionStmt,
@@ -2360,13 +2828,17 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listDocumentsStmt:             q.listDocumentsStmt,
 		listImportsStmt:               q.listImportsStmt,
 		listSetsStmt:                  q.listSetsStmt,
+		lockSpaceStmt:                 q.lockSpaceStmt,
 		markAnonymousStmt:             q.markAnonymousStmt,
 		markTurnStmt:                  q.markTurnStmt,
 		messagesOfThreadStmt:          q.messagesOfThreadStmt,
+		metStmt:                       q.metStmt,
+		modelUsageStmt:                q.modelUsageStmt,
 		moveAttachmentsStmt:           q.moveAttachmentsStmt,
 		moveBoardsStmt:                q.moveBoardsStmt,
 		moveConversationStmt:          q.moveConversationStmt,
 		moveDeletedConversationsStmt:  q.moveDeletedConversationsStmt,
+		moveDocumentStmt:              q.moveDocumentStmt,
 		moveDocumentsStmt:             q.moveDocumentsStmt,
 		moveImportsStmt:               q.moveImportsStmt,
 		moveSetsStmt:                  q.moveSetsStmt,
@@ -2382,6 +2854,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		newestTurnByClientIDStmt:      q.newestTurnByClientIDStmt,
 		nextPlaceStmt:                 q.nextPlaceStmt,
 		oldAuditStmt:                  q.oldAuditStmt,
+		oldSpacesStmt:                 q.oldSpacesStmt,
 		oldThreadsStmt:                q.oldThreadsStmt,
 		openImportsStmt:               q.openImportsStmt,
 		openImportsForChangeStmt:      q.openImportsForChangeStmt,
@@ -2390,6 +2863,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		openTurnsStmt:                 q.openTurnsStmt,
 		originalStmt:                  q.originalStmt,
 		ownerOfTurnStmt:               q.ownerOfTurnStmt,
+		passOnChildrenStmt:            q.passOnChildrenStmt,
+		peopleStmt:                    q.peopleStmt,
+		personGroupsStmt:              q.personGroupsStmt,
 		pinConversationStmt:           q.pinConversationStmt,
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
@@ -2398,9 +2874,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		pruneBoardsStmt:               q.pruneBoardsStmt,
 		pruneCancelsStmt:              q.pruneCancelsStmt,
 		pruneCountsStmt:               q.pruneCountsStmt,
+		pruneDeletedDocumentsStmt:     q.pruneDeletedDocumentsStmt,
 		pruneDeletedTurnsStmt:         q.pruneDeletedTurnsStmt,
 		pruneImportsStmt:              q.pruneImportsStmt,
 		pruneSpendingStmt:             q.pruneSpendingStmt,
+		pruneThreadDocumentsStmt:      q.pruneThreadDocumentsStmt,
 		publishEditionStmt:            q.publishEditionStmt,
 		putBoardStmt:                  q.putBoardStmt,
 		putCancelStmt:                 q.putCancelStmt,
@@ -2408,13 +2886,18 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		putFeedbackStmt:               q.putFeedbackStmt,
 		putProfileStmt:                q.putProfileStmt,
 		putRepoStmt:                   q.putRepoStmt,
+		putScanStmt:                   q.putScanStmt,
+		putSpaceMemberStmt:            q.putSpaceMemberStmt,
 		putSummaryStmt:                q.putSummaryStmt,
 		putTextStmt:                   q.putTextStmt,
+		putToolServerStmt:             q.putToolServerStmt,
+		raiseSessionsStmt:             q.raiseSessionsStmt,
 		rawStmt:                       q.rawStmt,
 		readyEditionStmt:              q.readyEditionStmt,
 		recordDeletedConversationStmt: q.recordDeletedConversationStmt,
 		recordDeletedTurnsStmt:        q.recordDeletedTurnsStmt,
 		registryDocumentsStmt:         q.registryDocumentsStmt,
+		removeSpaceMemberStmt:         q.removeSpaceMemberStmt,
 		renameConversationStmt:        q.renameConversationStmt,
 		renewConnectionStmt:           q.renewConnectionStmt,
 		replaceImportStmt:             q.replaceImportStmt,
@@ -2423,19 +2906,26 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		restoreBoardStmt:              q.restoreBoardStmt,
 		retitleConversationStmt:       q.retitleConversationStmt,
 		saveDraftStmt:                 q.saveDraftStmt,
+		scansStmt:                     q.scansStmt,
 		searchConversationsStmt:       q.searchConversationsStmt,
 		sessionGenerationStmt:         q.sessionGenerationStmt,
 		setAnonymousSeenStmt:          q.setAnonymousSeenStmt,
 		setDocumentPagesStmt:          q.setDocumentPagesStmt,
 		setEmbeddingStmt:              q.setEmbeddingStmt,
+		setIndexedStmt:                q.setIndexedStmt,
 		setMembersStmt:                q.setMembersStmt,
 		setSentAtStmt:                 q.setSentAtStmt,
+		setSpaceDeletedStmt:           q.setSpaceDeletedStmt,
 		setsByIDStmt:                  q.setsByIDStmt,
 		settleTurnStmt:                q.settleTurnStmt,
 		shareByDigestStmt:             q.shareByDigestStmt,
 		sharesStmt:                    q.sharesStmt,
 		showConversationStmt:          q.showConversationStmt,
 		snapshotStmt:                  q.snapshotStmt,
+		spaceMembersStmt:              q.spaceMembersStmt,
+		spaceOfStmt:                   q.spaceOfStmt,
+		spacesOfStmt:                  q.spacesOfStmt,
+		spacesOfPersonStmt:            q.spacesOfPersonStmt,
 		spentStmt:                     q.spentStmt,
 		storedSetsStmt:                q.storedSetsStmt,
 		storedThreadsStmt:             q.storedThreadsStmt,
@@ -2444,6 +2934,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		takeLeaseStmt:                 q.takeLeaseStmt,
 		textStmt:                      q.textStmt,
 		textsStmt:                     q.textsStmt,
+		toolServersStmt:               q.toolServersStmt,
 		treeStmt:                      q.treeStmt,
 		turnStmt:                      q.turnStmt,
 		turnByClientIDStmt:            q.turnByClientIDStmt,
@@ -2471,7 +2962,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		userDocumentsStmt:             q.userDocumentsStmt,
 		userImportsStmt:               q.userImportsStmt,
 		userThreadsStmt:               q.userThreadsStmt,
-		visibleChunksStmt:             q.visibleChunksStmt,
 		visibleDocumentsStmt:          q.visibleDocumentsStmt,
 		waitingMessagesStmt:           q.waitingMessagesStmt,
 	}

@@ -10,21 +10,22 @@ import (
 )
 
 const chunksByInternalID = `-- name: ChunksByInternalID :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
-FROM json_each(CAST(?1 AS TEXT)) j
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM json_each(CAST(?2 AS TEXT)) j
 JOIN chunks c ON c.id = j.value
 JOIN editions e ON e.id = c.edition
 JOIN documents d ON d.id = e.doc_id
-WHERE d.owner IN (?2, '*') AND d.status = 'ready' AND d.edition = e.id
+WHERE d.owner IN (?1, '*') AND d.status = 'ready' AND d.edition = e.id
 `
 
 type ChunksByInternalIDParams struct {
-	Ids   string
 	Owner string
+	Ids   string
 }
 
 func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalIDParams) ([]ChunksByInternalIDRow, error) {
-	rows, err := q.query(ctx, q.chunksByInternalIDStmt, chunksByInternalID, arg.Ids, arg.Owner)
+	rows, err := q.query(ctx, q.chunksByInternalIDStmt, chunksByInternalID, arg.Owner, arg.Ids)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +43,9 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 			&i.Heading,
 			&i.ID,
 			&i.Pages,
+			&i.Owner,
+			&i.Language,
+			&i.Twin,
 		); err != nil {
 			return nil, err
 		}
@@ -57,20 +61,21 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 }
 
 const chunksByKey = `-- name: ChunksByKey :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
-FROM json_each(CAST(?1 AS TEXT)) j
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM json_each(CAST(?2 AS TEXT)) j
 JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.id = (d.edition << 20) + json_extract(j.value, '$[1]')
-WHERE d.owner IN (?2, '*') AND d.status = 'ready' AND c.edition = d.edition
+WHERE d.owner IN (?1, '*') AND d.status = 'ready' AND c.edition = d.edition
 `
 
 type ChunksByKeyParams struct {
-	Keys  string
 	Owner string
+	Keys  string
 }
 
 func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]ChunksByKeyRow, error) {
-	rows, err := q.query(ctx, q.chunksByKeyStmt, chunksByKey, arg.Keys, arg.Owner)
+	rows, err := q.query(ctx, q.chunksByKeyStmt, chunksByKey, arg.Owner, arg.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +93,9 @@ func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]Chu
 			&i.Heading,
 			&i.ID,
 			&i.Pages,
+			&i.Owner,
+			&i.Language,
+			&i.Twin,
 		); err != nil {
 			return nil, err
 		}
@@ -132,13 +140,32 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 	return err
 }
 
+const deleteScans = `-- name: DeleteScans :exec
+DELETE FROM scans WHERE doc_id = ?1
+`
+
+func (q *Queries) DeleteScans(ctx context.Context, docID string) error {
+	_, err := q.exec(ctx, q.deleteScansStmt, deleteScans, docID)
+	return err
+}
+
+const deleteThreadDocuments = `-- name: DeleteThreadDocuments :exec
+DELETE FROM documents WHERE thread_id = ?1 AND owner = ?2 AND thread_id <> ''
+`
+
+func (q *Queries) DeleteThreadDocuments(ctx context.Context, arg DeleteThreadDocumentsParams) error {
+	_, err := q.exec(ctx, q.deleteThreadDocumentsStmt, deleteThreadDocuments, arg.ThreadID, arg.Owner)
+	return err
+}
+
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
-FROM documents WHERE id = ?1 AND owner IN (?2, '*')
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d WHERE d.id = ?2 AND d.owner IN (?1, '*')
 `
 
 func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow, error) {
-	row := q.queryRow(ctx, q.documentStmt, document, arg.ID, arg.Owner)
+	row := q.queryRow(ctx, q.documentStmt, document, arg.Owner, arg.ID)
 	var i DocumentRow
 	err := row.Scan(
 		&i.ID,
@@ -160,19 +187,36 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.OtherNames,
 		&i.Pages,
 		&i.UnreadPages,
+		&i.Language,
+		&i.ThreadID,
+		&i.AddedBy,
+		&i.DeletedAt,
+		&i.Twin,
 	)
 	return i, err
 }
 
+const documentAddress = `-- name: DocumentAddress :one
+SELECT address FROM documents WHERE owner = ?1 AND id = ?2
+`
+
+func (q *Queries) DocumentAddress(ctx context.Context, arg DocumentAddressParams) (string, error) {
+	row := q.queryRow(ctx, q.documentAddressStmt, documentAddress, arg.Owner, arg.ID)
+	var address string
+	err := row.Scan(&address)
+	return address, err
+}
+
 const documentChunks = `-- name: DocumentChunks :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM documents d JOIN chunks c ON c.edition = d.edition
-WHERE d.id = ?1 AND d.owner IN (?2, '*') AND d.status = 'ready'
+WHERE d.id = ?2 AND d.owner IN (?1, '*') AND d.status = 'ready'
 ORDER BY c.id LIMIT CAST(?3 AS INTEGER)
 `
 
 func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error) {
-	rows, err := q.query(ctx, q.documentChunksStmt, documentChunks, arg.ID, arg.Owner, arg.MaxRows)
+	rows, err := q.query(ctx, q.documentChunksStmt, documentChunks, arg.Owner, arg.ID, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -190,6 +234,9 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 			&i.Heading,
 			&i.ID,
 			&i.Pages,
+			&i.Owner,
+			&i.Language,
+			&i.Twin,
 		); err != nil {
 			return nil, err
 		}
@@ -229,17 +276,18 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages
-FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (?2, '*')
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM json_each(CAST(?2 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (?1, '*')
 `
 
 type DocumentsByIDParams struct {
-	Ids   string
 	Owner string
+	Ids   string
 }
 
 func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([]DocumentsByIDRow, error) {
-	rows, err := q.query(ctx, q.documentsByIDStmt, documentsByID, arg.Ids, arg.Owner)
+	rows, err := q.query(ctx, q.documentsByIDStmt, documentsByID, arg.Owner, arg.Ids)
 	if err != nil {
 		return nil, err
 	}
@@ -267,6 +315,11 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.OtherNames,
 			&i.Pages,
 			&i.UnreadPages,
+			&i.Language,
+			&i.ThreadID,
+			&i.AddedBy,
+			&i.DeletedAt,
+			&i.Twin,
 		); err != nil {
 			return nil, err
 		}
@@ -282,7 +335,7 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 }
 
 const documentsTitled = `-- name: DocumentsTitled :many
-SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at
+SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at, d.language
 FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.title_folded = j.value AND d.owner IN (?2, '*')
 `
 
@@ -309,6 +362,7 @@ func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams
 			&i.Named,
 			&i.OtherNames,
 			&i.CreatedAt,
+			&i.Language,
 		); err != nil {
 			return nil, err
 		}
@@ -352,6 +406,81 @@ func (q *Queries) DocumentsToEmbed(ctx context.Context, arg DocumentsToEmbedPara
 	return items, nil
 }
 
+const documentsToIndex = `-- name: DocumentsToIndex :many
+SELECT id, owner FROM documents
+WHERE status = 'ready' AND chunks > 0 AND terms_version <> ?1 AND id > ?2
+ORDER BY id LIMIT CAST(?3 AS BIGINT)
+`
+
+func (q *Queries) DocumentsToIndex(ctx context.Context, arg DocumentsToIndexParams) ([]DocumentsToIndexRow, error) {
+	rows, err := q.query(ctx, q.documentsToIndexStmt, documentsToIndex, arg.TermsVersion, arg.AfterID, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DocumentsToIndexRow
+	for rows.Next() {
+		var i DocumentsToIndexRow
+		if err := rows.Scan(&i.ID, &i.Owner); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const editionChunks = `-- name: EditionChunks :many
+SELECT c.id, c.text, c.heading FROM documents d JOIN chunks c ON c.edition = d.edition
+WHERE d.id = ?1 AND d.owner = ?2 AND d.status = 'ready' AND c.id > ?3 ORDER BY c.id LIMIT CAST(?4 AS INTEGER)
+`
+
+type EditionChunksParams struct {
+	ID      string
+	Owner   string
+	AfterID int64
+	MaxRows int64
+}
+
+type EditionChunksRow struct {
+	ID      int64
+	Text    string
+	Heading string
+}
+
+func (q *Queries) EditionChunks(ctx context.Context, arg EditionChunksParams) ([]EditionChunksRow, error) {
+	rows, err := q.query(ctx, q.editionChunksStmt, editionChunks,
+		arg.ID,
+		arg.Owner,
+		arg.AfterID,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EditionChunksRow
+	for rows.Next() {
+		var i EditionChunksRow
+		if err := rows.Scan(&i.ID, &i.Text, &i.Heading); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const embeddingProgress = `-- name: EmbeddingProgress :one
 SELECT count(*) AS total, CAST(coalesce(sum(embedding = ?1), 0) AS INTEGER) AS done
 FROM documents WHERE owner IN (?2, '*') AND status = 'ready' AND chunks > 0
@@ -377,8 +506,9 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 }
 
 const importedDocument = `-- name: ImportedDocument :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
-FROM documents WHERE owner = ?1 AND source_type = ?2 AND external_id = ?3 AND external_id <> ''
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d WHERE d.owner = ?1 AND d.source_type = ?2 AND d.external_id = ?3 AND d.external_id <> ''
 `
 
 func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentParams) (ImportedDocumentRow, error) {
@@ -404,7 +534,24 @@ func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentPara
 		&i.OtherNames,
 		&i.Pages,
 		&i.UnreadPages,
+		&i.Language,
+		&i.ThreadID,
+		&i.AddedBy,
+		&i.DeletedAt,
+		&i.Twin,
 	)
+	return i, err
+}
+
+const indexProgress = `-- name: IndexProgress :one
+SELECT count(*) AS total, CAST(coalesce(sum(terms_version = ?1), 0) AS INTEGER) AS done
+FROM documents WHERE status = 'ready' AND chunks > 0
+`
+
+func (q *Queries) IndexProgress(ctx context.Context, termsVersion int64) (IndexProgressRow, error) {
+	row := q.queryRow(ctx, q.indexProgressStmt, indexProgress, termsVersion)
+	var i IndexProgressRow
+	err := row.Scan(&i.Total, &i.Done)
 	return i, err
 }
 
@@ -437,8 +584,8 @@ func (q *Queries) InsertChunk(ctx context.Context, arg InsertChunkParams) error 
 }
 
 const insertDocument = `-- name: InsertDocument :execrows
-INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version, address, name)
-VALUES (?1, ?2, ?3, 'processing', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version, address, name, thread_id, added_by)
+VALUES (?1, ?2, ?3, 'processing', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
 ON CONFLICT DO NOTHING
 `
 
@@ -456,6 +603,8 @@ func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) 
 		arg.SourceVersion,
 		arg.Address,
 		arg.Name,
+		arg.ThreadID,
+		arg.AddedBy,
 	)
 	if err != nil {
 		return 0, err
@@ -503,16 +652,19 @@ func (q *Queries) InsertVector(ctx context.Context, arg InsertVectorParams) erro
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
-FROM documents
-WHERE owner IN (?1, '*')
-    AND (created_at < CAST(?2 AS BIGINT) OR (created_at = CAST(?2 AS BIGINT) AND id < CAST(?3 AS TEXT)))
-ORDER BY created_at DESC, id DESC LIMIT CAST(?4 AS BIGINT)
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM documents d
+WHERE d.owner IN (?1, '*') AND (d.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = ?1 AND p.hide_samples))
+    AND d.thread_id = ?2
+    AND (d.created_at < CAST(?3 AS BIGINT) OR (d.created_at = CAST(?3 AS BIGINT) AND d.id < CAST(?4 AS TEXT)))
+ORDER BY d.created_at DESC, d.id DESC LIMIT CAST(?5 AS BIGINT)
 `
 
 func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error) {
 	rows, err := q.query(ctx, q.listDocumentsStmt, listDocuments,
 		arg.Owner,
+		arg.ThreadID,
 		arg.BeforeAt,
 		arg.BeforeID,
 		arg.MaxRows,
@@ -544,6 +696,11 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.OtherNames,
 			&i.Pages,
 			&i.UnreadPages,
+			&i.Language,
+			&i.ThreadID,
+			&i.AddedBy,
+			&i.DeletedAt,
+			&i.Twin,
 		); err != nil {
 			return nil, err
 		}
@@ -558,9 +715,21 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 	return items, nil
 }
 
+const moveDocument = `-- name: MoveDocument :execrows
+UPDATE documents SET thread_id = ?1 WHERE id = ?2 AND owner = ?3
+`
+
+func (q *Queries) MoveDocument(ctx context.Context, arg MoveDocumentParams) (int64, error) {
+	result, err := q.exec(ctx, q.moveDocumentStmt, moveDocument, arg.ThreadID, arg.ID, arg.Owner)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const nameDocument = `-- name: NameDocument :execrows
-UPDATE documents SET title = ?1, title_folded = ?2, named = ?3, other_names = ?4, title_words = ?5, other_words = ?6
-WHERE id = ?7 AND owner = ?8
+UPDATE documents SET title = ?1, title_folded = ?2, named = ?3, other_names = ?4, title_words = ?5, other_words = ?6, language = ?7
+WHERE id = ?8 AND owner = ?9
 `
 
 func (q *Queries) NameDocument(ctx context.Context, arg NameDocumentParams) (int64, error) {
@@ -571,6 +740,7 @@ func (q *Queries) NameDocument(ctx context.Context, arg NameDocumentParams) (int
 		arg.OtherNames,
 		arg.TitleWords,
 		arg.OtherWords,
+		arg.Language,
 		arg.ID,
 		arg.Owner,
 	)
@@ -592,18 +762,32 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 	return raw, err
 }
 
+const pruneThreadDocuments = `-- name: PruneThreadDocuments :exec
+
+DELETE FROM documents
+WHERE documents.thread_id <> '' AND documents.created_at < ?1 AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = documents.thread_id)
+`
+
+// Deletes what belongs to a conversation that no message has begun.
+func (q *Queries) PruneThreadDocuments(ctx context.Context, olderThan int64) error {
+	_, err := q.exec(ctx, q.pruneThreadDocumentsStmt, pruneThreadDocuments, olderThan)
+	return err
+}
+
 const publishEdition = `-- name: PublishEdition :execrows
-UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = ?4
-WHERE documents.id = ?5 AND owner = ?6 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
+UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = ?4,
+    terms_version = ?5
+WHERE documents.id = ?6 AND owner = ?7 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
 `
 
 type PublishEditionParams struct {
-	Edition int64
-	Chunks  int64
-	Words   int64
-	Model   string
-	ID      string
-	Owner   string
+	Edition      int64
+	Chunks       int64
+	Words        int64
+	Model        string
+	TermsVersion int64
+	ID           string
+	Owner        string
 }
 
 func (q *Queries) PublishEdition(ctx context.Context, arg PublishEditionParams) (int64, error) {
@@ -612,8 +796,30 @@ func (q *Queries) PublishEdition(ctx context.Context, arg PublishEditionParams) 
 		arg.Chunks,
 		arg.Words,
 		arg.Model,
+		arg.TermsVersion,
 		arg.ID,
 		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const putScan = `-- name: PutScan :execrows
+INSERT INTO scans (doc_id, page, text)
+SELECT d.id, CAST(?1 AS BIGINT), CAST(?2 AS TEXT) FROM documents d
+WHERE d.id = ?3 AND d.owner = ?4 AND d.source_version = ?5 AND d.status = 'processing'
+ON CONFLICT DO NOTHING
+`
+
+func (q *Queries) PutScan(ctx context.Context, arg PutScanParams) (int64, error) {
+	result, err := q.exec(ctx, q.putScanStmt, putScan,
+		arg.Page,
+		arg.Text,
+		arg.DocID,
+		arg.Owner,
+		arg.Version,
 	)
 	if err != nil {
 		return 0, err
@@ -672,6 +878,34 @@ func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (i
 	return result.RowsAffected()
 }
 
+const scans = `-- name: Scans :many
+SELECT s.page, s.text FROM scans s JOIN documents d ON d.id = s.doc_id
+WHERE s.doc_id = ?1 AND d.owner = ?2 AND d.source_version = ?3 ORDER BY s.page
+`
+
+func (q *Queries) Scans(ctx context.Context, arg ScansParams) ([]ScansRow, error) {
+	rows, err := q.query(ctx, q.scansStmt, scans, arg.DocID, arg.Owner, arg.Version)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ScansRow
+	for rows.Next() {
+		var i ScansRow
+		if err := rows.Scan(&i.Page, &i.Text); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const setDocumentPages = `-- name: SetDocumentPages :execrows
 UPDATE documents SET pages = ?1, unread_pages = ?2 WHERE id = ?3 AND owner = ?4 AND status = 'processing'
 `
@@ -706,24 +940,33 @@ func (q *Queries) SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int
 	return result.RowsAffected()
 }
 
-const visibleChunks = `-- name: VisibleChunks :one
-SELECT CAST(coalesce(sum(chunks), 0) AS INTEGER) FROM documents WHERE owner IN (?1, '*') AND status = 'ready'
+const setIndexed = `-- name: SetIndexed :execrows
+UPDATE documents SET words = ?1, terms_version = ?2
+WHERE id = ?3 AND owner = ?4 AND status = 'ready'
 `
 
-func (q *Queries) VisibleChunks(ctx context.Context, owner string) (int64, error) {
-	row := q.queryRow(ctx, q.visibleChunksStmt, visibleChunks, owner)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
+func (q *Queries) SetIndexed(ctx context.Context, arg SetIndexedParams) (int64, error) {
+	result, err := q.exec(ctx, q.setIndexedStmt, setIndexed,
+		arg.Words,
+		arg.TermsVersion,
+		arg.ID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const visibleDocuments = `-- name: VisibleDocuments :many
-SELECT id, owner, title, status, name, named, other_names, created_at FROM documents WHERE owner IN (?1, '*')
-ORDER BY created_at DESC, id DESC LIMIT CAST(?2 AS BIGINT)
+SELECT id, owner, title, status, name, named, other_names, created_at, language FROM documents
+WHERE documents.owner IN (?1, '*') AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = ?1 AND p.hide_samples))
+    AND (documents.thread_id = '' OR documents.thread_id = ?2)
+ORDER BY created_at DESC, id DESC LIMIT CAST(?3 AS BIGINT)
 `
 
 func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error) {
-	rows, err := q.query(ctx, q.visibleDocumentsStmt, visibleDocuments, arg.Owner, arg.MaxRows)
+	rows, err := q.query(ctx, q.visibleDocumentsStmt, visibleDocuments, arg.Owner, arg.ThreadID, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -740,6 +983,7 @@ func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsPara
 			&i.Named,
 			&i.OtherNames,
 			&i.CreatedAt,
+			&i.Language,
 		); err != nil {
 			return nil, err
 		}

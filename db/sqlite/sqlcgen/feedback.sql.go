@@ -24,7 +24,7 @@ func (q *Queries) DeleteFeedback(ctx context.Context, arg DeleteFeedbackParams) 
 
 const feedbackAfter = `-- name: FeedbackAfter :many
 
-SELECT f.turn_id, f.owner, t.thread_id, f.good, f.reason, f.created_at, f.updated_at
+SELECT f.turn_id, f.owner, t.thread_id, f.good, f.reason, f.shared, f.created_at, f.updated_at
 FROM feedback f JOIN turns t ON t.id = f.turn_id
 WHERE f.updated_at > CAST(?1 AS BIGINT) OR (f.updated_at = CAST(?1 AS BIGINT) AND f.turn_id > CAST(?2 AS TEXT))
 ORDER BY f.updated_at, f.turn_id
@@ -47,6 +47,7 @@ func (q *Queries) FeedbackAfter(ctx context.Context, arg FeedbackAfterParams) ([
 			&i.ThreadID,
 			&i.Good,
 			&i.Reason,
+			&i.Shared,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 		); err != nil {
@@ -64,7 +65,7 @@ func (q *Queries) FeedbackAfter(ctx context.Context, arg FeedbackAfterParams) ([
 }
 
 const feedbackOfThread = `-- name: FeedbackOfThread :many
-SELECT f.turn_id, f.owner, t.thread_id, f.good, f.reason, f.created_at, f.updated_at
+SELECT f.turn_id, f.owner, t.thread_id, f.good, f.reason, f.shared, f.created_at, f.updated_at
 FROM feedback f JOIN turns t ON t.id = f.turn_id
 WHERE t.thread_id = ?1 AND t.owner = ?2 AND f.owner = ?2
 ORDER BY t.place, f.turn_id
@@ -85,6 +86,7 @@ func (q *Queries) FeedbackOfThread(ctx context.Context, arg FeedbackOfThreadPara
 			&i.ThreadID,
 			&i.Good,
 			&i.Reason,
+			&i.Shared,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 		); err != nil {
@@ -102,16 +104,17 @@ func (q *Queries) FeedbackOfThread(ctx context.Context, arg FeedbackOfThreadPara
 }
 
 const putFeedback = `-- name: PutFeedback :execrows
-INSERT INTO feedback (turn_id, owner, good, reason, created_at, updated_at)
-SELECT t.id, t.owner, ?1, ?2, ?3, ?3
-FROM turns t WHERE t.id = ?4 AND t.owner = ?5 AND t.thread_id = ?6 AND t.settled_at > 0 AND t.hidden = 0
-ON CONFLICT (turn_id) DO UPDATE SET good = excluded.good, reason = excluded.reason, updated_at = excluded.updated_at
+INSERT INTO feedback (turn_id, owner, good, reason, shared, created_at, updated_at)
+SELECT t.id, t.owner, ?1, ?2, ?3, ?4, ?4
+FROM turns t WHERE t.id = ?5 AND t.owner = ?6 AND t.thread_id = ?7 AND t.settled_at > 0 AND t.hidden = 0
+ON CONFLICT (turn_id) DO UPDATE SET good = excluded.good, reason = excluded.reason, shared = excluded.shared, updated_at = excluded.updated_at
 `
 
 func (q *Queries) PutFeedback(ctx context.Context, arg PutFeedbackParams) (int64, error) {
 	result, err := q.exec(ctx, q.putFeedbackStmt, putFeedback,
 		arg.Good,
 		arg.Reason,
+		arg.Shared,
 		arg.At,
 		arg.TurnID,
 		arg.Owner,

@@ -336,7 +336,7 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 const insertTurn = `-- name: InsertTurn :one
 INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address)
 VALUES (?1, ?2, ?3, ?4, 'new', ?5, ?6, ?7, ?8, ?9, ?10, ?5, ?11)
-ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content
+ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content
 `
 
 type InsertTurnParams struct {
@@ -377,6 +377,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (Turn, e
 		&i.Parent,
 		&i.Place,
 		&i.Status,
+		&i.Asks,
 		&i.Hidden,
 		&i.CreatedAt,
 		&i.SentAt,
@@ -401,7 +402,8 @@ WITH RECURSIVE back (id, parent, settled_at, registry) AS (
     SELECT t.id, t.parent, t.settled_at, t.registry FROM back JOIN turns t ON t.id = back.parent
     WHERE t.owner = ?1 AND back.settled_at = 0
 )
-SELECT CAST(coalesce(d.id, '') AS TEXT) AS id, CAST(coalesce(d.title, '') AS TEXT) AS title
+SELECT CAST(coalesce(d.id, '') AS TEXT) AS id, CAST(coalesce(d.title, '') AS TEXT) AS title,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM back LEFT JOIN json_each(back.registry) k ON true
 LEFT JOIN documents d ON d.id = k.value AND d.status = 'ready' AND d.owner IN (?1, '*')
 WHERE back.settled_at > 0 ORDER BY k.key
@@ -418,7 +420,7 @@ func (q *Queries) KnownDocuments(ctx context.Context, arg KnownDocumentsParams) 
 	var items []KnownDocumentsRow
 	for rows.Next() {
 		var i KnownDocumentsRow
-		if err := rows.Scan(&i.ID, &i.Title); err != nil {
+		if err := rows.Scan(&i.ID, &i.Title, &i.Twin); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -456,13 +458,14 @@ func (q *Queries) LastPlace(ctx context.Context, arg LastPlaceParams) (int64, er
 }
 
 const markTurn = `-- name: MarkTurn :exec
-UPDATE turns SET status = ?1, parent = ?2, place = ?3
-WHERE id = ?4 AND owner = ?5 AND settled_at = 0
+UPDATE turns SET status = ?1, asks = ?2, parent = ?3, place = ?4
+WHERE id = ?5 AND owner = ?6 AND settled_at = 0
 `
 
 func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 	_, err := q.exec(ctx, q.markTurnStmt, markTurn,
 		arg.Status,
+		arg.Asks,
 		arg.Parent,
 		arg.Place,
 		arg.ID,
@@ -472,7 +475,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
 `
 
 func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error) {
@@ -487,6 +490,7 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.Parent,
 		&i.Place,
 		&i.Status,
+		&i.Asks,
 		&i.Hidden,
 		&i.CreatedAt,
 		&i.SentAt,
@@ -515,7 +519,7 @@ func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, er
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -538,6 +542,7 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.Parent,
 			&i.Place,
 			&i.Status,
+			&i.Asks,
 			&i.Hidden,
 			&i.CreatedAt,
 			&i.SentAt,
@@ -561,6 +566,21 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 		return nil, err
 	}
 	return items, nil
+}
+
+const passOnChildren = `-- name: PassOnChildren :exec
+UPDATE turns SET parent = ?1
+WHERE owner = ?2 AND thread_id = ?3 AND parent = ?4
+`
+
+func (q *Queries) PassOnChildren(ctx context.Context, arg PassOnChildrenParams) error {
+	_, err := q.exec(ctx, q.passOnChildrenStmt, passOnChildren,
+		arg.Parent,
+		arg.Owner,
+		arg.ThreadID,
+		arg.ID,
+	)
+	return err
 }
 
 const pruneCancels = `-- name: PruneCancels :exec
@@ -639,17 +659,19 @@ func (q *Queries) PutText(ctx context.Context, arg PutTextParams) (int64, error)
 }
 
 const registryDocuments = `-- name: RegistryDocuments :many
-SELECT d.id, d.title FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
-WHERE d.status = 'ready' AND d.owner IN (?2, '*')
+SELECT d.id, d.title,
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM json_each(CAST(?2 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
+WHERE d.status = 'ready' AND d.owner IN (?1, '*')
 `
 
 type RegistryDocumentsParams struct {
-	Ids   string
 	Owner string
+	Ids   string
 }
 
 func (q *Queries) RegistryDocuments(ctx context.Context, arg RegistryDocumentsParams) ([]RegistryDocumentsRow, error) {
-	rows, err := q.query(ctx, q.registryDocumentsStmt, registryDocuments, arg.Ids, arg.Owner)
+	rows, err := q.query(ctx, q.registryDocumentsStmt, registryDocuments, arg.Owner, arg.Ids)
 	if err != nil {
 		return nil, err
 	}
@@ -657,7 +679,7 @@ func (q *Queries) RegistryDocuments(ctx context.Context, arg RegistryDocumentsPa
 	var items []RegistryDocumentsRow
 	for rows.Next() {
 		var i RegistryDocumentsRow
-		if err := rows.Scan(&i.ID, &i.Title); err != nil {
+		if err := rows.Scan(&i.ID, &i.Title, &i.Twin); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -873,7 +895,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ?1 AND owner = ?2
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ?1 AND owner = ?2
 `
 
 func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
@@ -888,6 +910,7 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.Parent,
 		&i.Place,
 		&i.Status,
+		&i.Asks,
 		&i.Hidden,
 		&i.CreatedAt,
 		&i.SentAt,
@@ -904,7 +927,7 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
 `
 
 func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) (Turn, error) {
@@ -919,6 +942,7 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.Parent,
 		&i.Place,
 		&i.Status,
+		&i.Asks,
 		&i.Hidden,
 		&i.CreatedAt,
 		&i.SentAt,
@@ -935,7 +959,7 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = ?1 AND r.run_id = ?2 AND t.owner = ?1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -951,6 +975,7 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
+		&i.Asks,
 		&i.Hidden,
 		&i.CreatedAt,
 		&i.SentAt,
@@ -990,7 +1015,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 
 const turnContext = `-- name: TurnContext :many
 
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content, CAST(t.place > 0 AND t.hidden = 0 AS BOOLEAN) AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = ?1 AND (
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content, CAST(t.place > 0 AND t.hidden = 0 AS BOOLEAN) AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = ?1 AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - CAST(?2 AS INTEGER) AND c.created_at <= t.created_at + CAST(?2 AS INTEGER)))) AS cancelled,
@@ -1026,6 +1051,7 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 			&i.Turn.Parent,
 			&i.Turn.Place,
 			&i.Turn.Status,
+			&i.Turn.Asks,
 			&i.Turn.Hidden,
 			&i.Turn.CreatedAt,
 			&i.Turn.SentAt,
@@ -1055,7 +1081,7 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = ?1 AND m.n = ?2 AND t.owner = ?3 AND t.thread_id = ?4 AND t.status <> 'new' AND t.hidden = 0
 `
 
@@ -1076,6 +1102,7 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Parent,
 		&i.Place,
 		&i.Status,
+		&i.Asks,
 		&i.Hidden,
 		&i.CreatedAt,
 		&i.SentAt,
@@ -1092,7 +1119,7 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 }
 
 const turnsAfter = `-- name: TurnsAfter :many
-SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
+SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND place > 0 AND place > ?3
 ORDER BY place LIMIT CAST(?4 AS BIGINT)
 `
@@ -1120,6 +1147,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
+			&i.Asks,
 			&i.Hidden,
 			&i.CreatedAt,
 			&i.SentAt,
@@ -1147,7 +1175,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 
 const turnsByID = `-- name: TurnsByID :many
 
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN turns t ON t.id = j.value
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN turns t ON t.id = j.value
 WHERE t.owner = ?2
 `
 
@@ -1176,6 +1204,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.Parent,
 			&i.Place,
 			&i.Status,
+			&i.Asks,
 			&i.Hidden,
 			&i.CreatedAt,
 			&i.SentAt,
@@ -1202,7 +1231,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 }
 
 const turnsByRunID = `-- name: TurnsByRunID :many
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = ?1 AND r.run_id = ?2 AND t.owner = ?1 AND t.hidden = 0 ORDER BY t.seq DESC LIMIT 20
 `
 
@@ -1224,6 +1253,7 @@ func (q *Queries) TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]T
 			&i.Parent,
 			&i.Place,
 			&i.Status,
+			&i.Asks,
 			&i.Hidden,
 			&i.CreatedAt,
 			&i.SentAt,

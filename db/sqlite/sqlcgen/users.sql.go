@@ -26,7 +26,7 @@ SELECT
     (SELECT count(*) FROM attachments a WHERE a.owner = ?1) AS attachments,
     (SELECT count(*) FROM repos r WHERE r.owner = ?1) AS repos,
     (SELECT count(*) FROM boards b WHERE b.owner = ?1) AS boards,
-    (SELECT count(*) FROM profiles p WHERE p.owner = ?1) AS profiles,
+    (SELECT count(*) FROM profiles p WHERE p.owner = ?1 AND p.industry || p.location || p.instructions <> '') AS profiles,
     (SELECT count(*) FROM cancels c WHERE c.owner = ?1) AS cancels,
     (SELECT count(*) FROM connections n WHERE n.owner = ?1) AS connections,
     (SELECT count(*) FROM access_keys k WHERE k.owner = ?1) AS access_keys,

@@ -14,10 +14,14 @@ app.kubernetes.io/name: palaver
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{- /* "variant" replaces fields of the image; a digest belongs to one image alone. */ -}}
 {{- define "palaver.image" -}}
-{{- $i := .Values.image -}}
-{{- if $i.digest -}}{{ $i.repository }}@{{ $i.digest }}
-{{- else -}}{{ $i.repository }}:{{ required "image.tag or image.digest is needed" $i.tag }}
+{{- $v := .variant | default dict -}}
+{{- $repository := $v.repository | default .Values.image.repository -}}
+{{- $tag := $v.tag | default .Values.image.tag -}}
+{{- $digest := ternary $v.digest .Values.image.digest (not (empty (coalesce $v.repository $v.tag $v.digest))) -}}
+{{- if $digest -}}{{ $repository }}@{{ $digest }}
+{{- else -}}{{ $repository }}:{{ required "image.tag or image.digest is needed" $tag }}
 {{- end -}}
 {{- end }}
 
@@ -34,10 +38,10 @@ securityContext:
   fsGroup: 65532
   seccompProfile: {type: RuntimeDefault}
 volumes:
-  - name: data # no lasting data: heartbeat files, and uploads that are being received
-    emptyDir: {}
+  - name: data # no lasting data: heartbeat files, and files that are being received or sent
+    emptyDir: {sizeLimit: {{ .Values.temporaryStorage | quote }}}
   - name: tmp
-    emptyDir: {}
+    emptyDir: {sizeLimit: {{ .Values.temporaryStorage | quote }}}
 {{- with .Values.nats.credentialsSecret }}
   - name: nats
     secret: {secretName: {{ . | quote }}, defaultMode: 0440}
@@ -59,6 +63,9 @@ securityContext:
   capabilities: {drop: [ALL]}
 envFrom:
   - secretRef: {name: {{ .Values.secret | quote }}}
+{{- with .own }}
+  - secretRef: {name: {{ . | quote }}}
+{{- end }}
 volumeMounts:
   - {name: data, mountPath: /data}
   - {name: tmp, mountPath: /tmp}

@@ -159,7 +159,7 @@ func TestTheShopsManualIsImportedByItsLink(t *testing.T) {
 	stack := stacktest.Start(t, stacktest.Additions(desk.Options(&tickets{})...))
 	c := &talk{t, stack, uuid.NewString()}
 	end := last(c.post("/api/chat", object{"thread_id": c.thread, "message": "https://manuals.example.com/aurora"}))
-	require.Contains(t, end.Response, "I've imported 'aurora' into your knowledge base.", "%+v", end)
+	require.Contains(t, end.Response, "I've imported 'aurora.md' into your knowledge base.", "%+v", end)
 	type document struct {
 		Title  string
 		Source string `json:"source_type"`

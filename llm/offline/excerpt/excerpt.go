@@ -14,8 +14,9 @@ import (
 
 // Excerpt is a sentence that may be quoted.
 type Excerpt struct {
-	Passage int    // index into the facts' passages
-	Marker  int    // the passage's number; 0 for the message's own text
+	Passage int // index into the facts' passages
+	Marker  int // the passage's number; 0 for the message's own text
+	DocID   string
 	Text    string // verbatim
 	Heading string
 	First   bool   // the first after its heading
@@ -51,7 +52,7 @@ func Gather(passages []llm.Passage, normal func(string) string) *Pool {
 				continue
 			}
 			seen[same] = true
-			p.Excerpts = append(p.Excerpts, Excerpt{Passage: i, Marker: x.N, Text: s.Text, Heading: heading, First: first, Row: s.Row, Columns: s.Header, Order: len(p.Excerpts)})
+			p.Excerpts = append(p.Excerpts, Excerpt{Passage: i, Marker: x.N, DocID: x.DocID, Text: s.Text, Heading: heading, First: first, Row: s.Row, Columns: s.Header, Order: len(p.Excerpts)})
 			first = false
 		}
 	}
@@ -75,7 +76,11 @@ func (p *Pool) Weigh(normal func(string) string) {
 	if normal == nil {
 		normal = func(s string) string { return s }
 	}
-	p.Vocab = newVocabulary(normal)
+	var texts strings.Builder
+	for _, s := range p.Excerpts {
+		texts.WriteString(s.Text + "\n")
+	}
+	p.Vocab = newVocabulary(normal, language.Detect(texts.String()))
 	for i := range p.Excerpts {
 		p.Excerpts[i].Vec = p.Vocab.Count(p.Excerpts[i].Text + "\n" + p.Excerpts[i].Columns)
 	}
@@ -94,16 +99,16 @@ func fragment(s sentence.Span) bool {
 		}
 		return cells < 2
 	}
-	letters, ideographs := 0, 0
+	letters, dense := 0, 0 // a Korean syllable and a character of a script without spaces say more than a letter
 	for _, r := range s.Text {
 		if unicode.IsLetter(r) {
 			letters++
 		}
-		if language.IsIdeograph(r) {
-			ideographs++
+		if language.IsDense(r) || unicode.Is(unicode.Hangul, r) {
+			dense++
 		}
 	}
-	return ideographs < 4 && (letters < 8 || len(strings.Fields(s.Text)) < 3)
+	return dense < 4 && (letters < 8 || len(strings.Fields(s.Text)) < 3)
 }
 
 var bracketed = regexp.MustCompile(`\[\d+\]`)

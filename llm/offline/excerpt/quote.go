@@ -3,6 +3,8 @@ package excerpt
 import (
 	"fmt"
 	"strings"
+
+	"github.com/palaver-chat/palaver/documents/tables"
 )
 
 // Quote returns a sentence in quotation marks, with its citation marker when it is from a
@@ -64,3 +66,57 @@ func Count(n int, what string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
+
+// RowsLike quotes the first excerpt, and returns the others. If it is a row of a table, it stands
+// in a Markdown table below a blank line, with those of the others that have the same header.
+func RowsLike(quotes []Excerpt) (text string, rest []Excerpt) {
+	first := quotes[0]
+	if !first.Row || first.Columns == "" {
+		return Quote(first), quotes[1:]
+	}
+	header := tables.Cells(first.Columns)
+	var rows [][]string
+	var markers []int
+	for _, q := range quotes {
+		if !q.Row || q.Columns != first.Columns || q.DocID != first.DocID {
+			rest = append(rest, q)
+			continue
+		}
+		cells := tables.Cells(q.Text)
+		for len(header) < len(cells) {
+			header = append(header, "")
+		}
+		rows, markers = append(rows, cells), append(markers, q.Marker)
+	}
+	return "\n\n" + Table(header, rows, markers), rest
+}
+
+// Table writes rows as a Markdown table. Each row ends with the citation of its passage, if its
+// marker is not 0. The header may have empty cells.
+func Table(header []string, rows [][]string, markers []int) string {
+	var b strings.Builder
+	line := func(cells []string, marker int) {
+		b.WriteString("|")
+		for i := range header {
+			text := ""
+			if i < len(cells) {
+				text = plainCell(cells[i])
+			}
+			if i == len(header)-1 && marker > 0 {
+				text = strings.TrimSpace(text + fmt.Sprintf(" [%d]", marker))
+			}
+			b.WriteString(" " + text + " |")
+		}
+		b.WriteString("\n")
+	}
+	line(header, 0)
+	b.WriteString("|" + strings.Repeat(" --- |", len(header)) + "\n")
+	for i, r := range rows {
+		line(r, markers[i])
+	}
+	return b.String()
+}
+
+var cellMarks = strings.NewReplacer("|", "\\|", "[", "(", "]", ")", "*", "\\*", "_", "\\_", "`", "\\`", "<", "\\<")
+
+func plainCell(s string) string { return cellMarks.Replace(strings.Join(strings.Fields(s), " ")) }

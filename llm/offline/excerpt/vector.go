@@ -24,16 +24,17 @@ type Vocabulary struct {
 	figure []bool // numbers and months
 	Total  int
 	normal func(string) string
+	lang   string // of the sentences
 }
 
-func newVocabulary(normal func(string) string) *Vocabulary {
-	return &Vocabulary{ids: map[string]int{}, normal: normal}
+func newVocabulary(normal func(string) string, lang string) *Vocabulary {
+	return &Vocabulary{ids: map[string]int{}, normal: normal, lang: lang}
 }
 
 // Count returns the vector of a text's content words, by how often they occur.
 func (v *Vocabulary) Count(text string) Vector {
 	n := map[int]float64{}
-	for _, stem := range language.Stems(text) {
+	for _, stem := range language.StemsIn(text, v.lang) {
 		if stem = v.normal(stem); stem == "" {
 			continue
 		}

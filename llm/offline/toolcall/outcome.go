@@ -59,10 +59,7 @@ func ShownPassages(passages []llm.Passage, content string) []llm.Passage {
 	return out
 }
 
-var (
-	servedPicture = regexp.MustCompile(`!\[[^\]\n]{0,200}\]\(/api/attachments/[A-Za-z0-9-]{1,64}\)`)
-	documentID    = regexp.MustCompile(`\(id [^,()\s]{1,64}, (?:ready\)|(processing|failed)\))`)
-)
+var servedPicture = regexp.MustCompile(`!\[[^\]\n]{0,200}\]\(/api/attachments/[A-Za-z0-9-]{1,64}\)`)
 
 // Outcome describes the result of a call.
 func Outcome(u llm.Used) string {
@@ -74,8 +71,6 @@ func Outcome(u llm.Used) string {
 		return "You rejected " + tool + ", so it was not called." + reasonSentence(reason)
 	case u.IsError:
 		return tool + " gave no result: " + OneLine(content)
-	case u.Call.Name == "list_documents" && strings.HasPrefix(content, "- "):
-		return "These are your documents:\n\n" + clipped(documentID.ReplaceAllString(content, "$1"))
 	case u.Call.Name == "generate_image":
 		if picture := servedPicture.FindString(content); picture != "" {
 			return "Here is the picture:\n\n" + picture + "\n\nIt is only a placeholder: no image model is configured."

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SSEParser, type SSEMessage } from "./sse";
+import { SSEParser, type SSEMessage } from "../../../clients/typescript/src/sse";
 import { decode } from "./stream";
 
 const whole = (text: string): SSEMessage[] => new SSEParser().push(text);

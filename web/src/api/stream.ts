@@ -1,8 +1,8 @@
 import { words } from "../words";
 import { ApiError, request } from "./http";
-import { SSEParser } from "./sse";
+import { SSEParser } from "../../../clients/typescript/src/sse";
 import type { TurnEvent } from "./types";
-import { SILENCE_MS, Watchdog } from "./watchdog";
+import { SILENCE_MS, Watchdog } from "../../../clients/typescript/src/watchdog";
 
 export type EventStream = AsyncGenerator<TurnEvent>;
 

@@ -67,6 +67,8 @@ export interface Conversation {
   created_at: string;
   last_message_at?: string;
   status?: string;
+  /** Whether its question is about tool calls. */
+  approval?: boolean;
   pinned?: boolean;
   archived?: boolean;
   /** In search results: the text around the match, if a message matches. */
@@ -99,6 +101,8 @@ export interface Doc extends Coded {
   progress?: number;
   error?: string;
   public: boolean;
+  /** The conversation that it belongs to; absent for a document of the library. */
+  conversation_id?: string;
 }
 
 export interface DocSet {

@@ -1,4 +1,4 @@
-import { authorized, bearer } from "../session/token";
+import { authorized, withToken } from "../session/token";
 import { words } from "../words";
 import { worded } from "../words/wire";
 import type { Coded } from "./coded";
@@ -8,6 +8,8 @@ interface Options {
   /** How much has been sent, 0 to 1. */
   onProgress: (share: number) => void;
   signal: AbortSignal;
+  /** More fields of the form. */
+  fields?: Record<string, string> | undefined;
 }
 
 /** Posts a file as the part "file". Uses XMLHttpRequest, since fetch reports no upload progress. */
@@ -17,13 +19,14 @@ export async function sendFile<T>(path: string, file: File, options: Options): P
   return xhr.response as T;
 }
 
-function send(path: string, file: File, token: string | undefined, { onProgress, signal }: Options): Promise<XMLHttpRequest> {
+function send(path: string, file: File, token: string | undefined, { onProgress, signal, fields = {} }: Options): Promise<XMLHttpRequest> {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest();
     const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
     form.append("file", file, file.name);
     xhr.open("POST", path);
-    if (token) xhr.setRequestHeader("Authorization", bearer(token));
+    withToken(undefined, token).forEach((value, name) => xhr.setRequestHeader(name, value));
     xhr.responseType = "json";
     xhr.upload.onprogress = (e) => e.lengthComputable && onProgress(e.loaded / e.total);
     xhr.onload = () => resolve(xhr);

@@ -31,7 +31,7 @@ export class Uploads {
   };
 
   /** Uploads a file and resolves with the response, or with null when the upload failed or was removed; its item has the reason. */
-  async send<T>(path: string, file: File, most: number): Promise<T | null> {
+  async send<T>(path: string, file: File, most: number, fields?: Record<string, string> | undefined): Promise<T | null> {
     const key = ++this.last;
     this.set([...this.list, { key, name: file.name, progress: null }]);
     if (file.size === 0) return this.fail(key, words.library.empty(file.name));
@@ -43,7 +43,7 @@ export class Uploads {
     try {
       abort.signal.throwIfAborted();
       const onProgress = (share: number) => this.update(key, { progress: share < 1 ? share : null });
-      const answer = await sendFile<T>(path, file, { onProgress, signal: abort.signal });
+      const answer = await sendFile<T>(path, file, { onProgress, signal: abort.signal, fields });
       this.dismiss(key);
       return answer;
     } catch (err) {

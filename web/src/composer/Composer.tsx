@@ -1,25 +1,31 @@
-import { ArrowUp, AtSign, ListEnd, Paperclip, Square } from "lucide-react";
-import { lazy, Suspense, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
+import { ArrowUp, AtSign, CornerDownRight, ListEnd, Paperclip, Square } from "lucide-react";
+import { lazy, Suspense, use, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
+import { errorText } from "../api/query";
+import type { Doc } from "../api/types";
 import { useConfig } from "../api/useConfig";
 import { commandKey } from "../lib/keys";
-import { useLibrary } from "../documents/library";
+import { documentPath, InChat, moveDocument, refreshLibrary, useLibrary } from "../documents/library";
+import { nameOf } from "../documents/names";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
+import { deleteLater } from "../ui/deletions";
 import { layerIsOpen } from "../ui/layer";
+import { toast } from "../ui/toast";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
-import { AgentMenu } from "./AgentMenu";
+import { AnswererMenu } from "./AgentMenu";
 import { Count } from "./Count";
 import { readDraft, saveDraft } from "./drafts";
+import { effortField, EffortMenu, useEffort } from "./EffortMenu";
 import { DropZone } from "./DropZone";
 import { append, removeMention, removeText } from "./editor";
 import { Field } from "./Field";
 import { backToMessage } from "./focus";
-import { emptyDoc, isBlank, joined, mentionsOf, messageContent, type Node } from "./outgoing";
+import { docOf, emptyDoc, isBlank, joined, mentionsOf, messageContent, type Node } from "./outgoing";
 import { scopeOf, within } from "./scope";
 import { ScopeButton, ScopeRow } from "./ScopeBar";
 import { Tray } from "./Tray";
-import type { ComposerProps } from "./types";
+import type { ComposerProps, Outgoing } from "./types";
 import { useField } from "./useField";
 import { PICTURES, useFiles } from "./useFiles";
 
@@ -30,12 +36,17 @@ export function Composer(props: ComposerProps) {
   return <Box key={props.threadId ?? "new"} {...props} />;
 }
 
-function Box({ threadId, busy, stopping = false, disabled = false, answering = false, agent: current, placeholder, items, mentionLabel, onSend, onStop, onCancel, ref }: ComposerProps) {
+function Box({ threadId, busy, stopping = false, disabled = false, answering = false, agent: current, model: before, placeholder, items, mentionLabel, onSend, onStop, onCancel, ref }: ComposerProps) {
   const [draft] = useState(() => readDraft(threadId));
-  const { agents, documentTypes } = useConfig();
+  const { agents, models, chatAttachments, documentTypes } = useConfig();
   const [chosen, setAgent] = useState("");
   useEffect(() => setAgent(""), [current]); // the agent of the thread changed: the choice was sent, or another branch is shown
   const agent = agents.find((a) => a.name === chosen) ?? agents.find((a) => a.name === current) ?? agents[0];
+  const [effort, setEffort] = useEffort();
+  const [picked, setModel] = useState("");
+  useEffect(() => setModel(""), [before]);
+  const named = (name: string | undefined) => models.find((m) => m.name === name);
+  const wanted = named(picked) ?? named(before);
   const picker = useRef<HTMLInputElement>(null);
 
   const wide = useMedia("(min-width: 640px)"); // a placeholder cannot wrap
@@ -47,28 +58,40 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     items,
     closed,
     answering,
-    onEnter: (queue) => send(queue),
+    onEnter: (queue) => send(queue ? "enqueue" : "supersede"),
     onEscape: () => (busy ? !stopping && onStop() : onCancel?.()),
     onFiles: (added) => !answering && files.add(added),
-    onLongPaste: answering ? undefined : (pasted) => files.add([pasted]),
+    onLongPaste: answering ? undefined : (pasted) => files.paste(pasted),
   });
   const { editor, doc, text, touch, ask, focus } = field;
   const tagDocument = useCallback((d: { id: string; title: string }) => append(editor, { category: "document", id: d.id, label: d.title }), [editor]);
-  const files = useFiles(draft?.attachments ?? [], tagDocument);
-  const { restore } = files;
   const scoped = !items && !answering; // a board has its own documents
+  const chat = use(InChat);
+  const files = useFiles(draft?.attachments ?? [], scoped && chatAttachments ? chat : null, tagDocument);
+  const { restore } = files;
+  const addFiles = (added: Iterable<File>) => {
+    files.add(added);
+    backToMessage(); // the next key writes behind the attachment
+  };
   const { docs } = useLibrary();
-  const unreadable = useMemo(() => {
-    const mentioned = new Set(mentionsOf(doc).map((m) => m.id));
-    return docs.filter((d) => d.status === "failed" && mentioned.has(d.id));
+  const mentioned = useMemo(() => {
+    const ids = new Set(mentionsOf(doc).map((m) => m.id));
+    return docs.filter((d) => ids.has(d.id));
   }, [doc, docs]);
+  const unreadable = mentioned.filter((d) => d.status === "failed");
+  const kept = files.kept.flatMap(({ id, pasted }) => mentioned.filter((d) => d.id === id && d.status !== "failed").map((d) => ({ doc: d, pasted })));
+  const undo = (d: Doc) => {
+    removeMention(editor, d.id);
+    deleteLater({ path: documentPath(d.id), text: words.common.deleted(nameOf(d)), onUndo: () => tagDocument({ id: d.id, title: nameOf(d) }), onDeleted: () => void refreshLibrary() });
+  };
+  const move = (d: Doc) => void moveDocument(d.id, d.conversation_id ? null : chat).catch((err: unknown) => toast.error(errorText(err)));
   const pictures = answering ? [] : files.attachments; // images stay for the next message
   const ready = !closed && (!isBlank(text) || pictures.length > 0) && !field.tooLong && !files.sending;
 
-  const send = (queue: boolean) => {
+  const send = (meanwhile: Outgoing["onBusy"]) => {
     const written = field.read();
     if (closed || (isBlank(written.text) && pictures.length === 0) || written.tooLong || files.sending) return;
-    onSend({ ...(scoped ? within(messageContent(written.doc), scopeOf(threadId)) : messageContent(written.doc)), attachments: pictures, onBusy: busy && queue ? "enqueue" : "supersede", ...(scoped && agent && { agent: agent.name }) });
+    onSend({ ...(scoped ? within(messageContent(written.doc), scopeOf(threadId)) : messageContent(written.doc)), attachments: pictures, onBusy: busy ? meanwhile : "supersede", ...(scoped && agent && { agent: agent.name }), ...(scoped && wanted && { model: wanted.name }), ...(!answering && effortField(effort)) });
     editor.commands.clearContent(true);
     if (!answering) files.clear();
     field.list.close();
@@ -95,18 +118,20 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     () => ({
       focus,
       mention: ask,
+      pickFiles: () => picker.current?.click(),
       append: (what) => {
         append(editor, what);
         editor.commands.focus("end");
       },
+      begin: (lines) => {
+        editor.commands.setContent(joined(docOf(`${lines.join("\n")}\n`), editor.getJSON() as Node));
+        editor.commands.focus("end");
+      },
       takeBack: (out) => {
         if (out.agent) setAgent(out.agent);
+        if (out.model) setModel(out.model);
         editor.commands.setContent(joined(out.tiptap, editor.getJSON() as Node));
         restore(out.attachments);
-      },
-      write: (suggested) => {
-        editor.commands.setContent(suggested);
-        editor.commands.focus("end");
       },
     }),
     [editor, ask, focus, restore],
@@ -116,16 +141,17 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   return (
     <form
       data-composer
+      data-busy={busy || undefined}
       aria-label={words.composer.message}
       className={`relative rounded-2xl border border-line shadow-soft transition-colors focus-within:border-edge ${closed ? "bg-sunken" : "bg-surface"}`}
       onSubmit={(e) => {
         e.preventDefault();
-        thenFocus(() => send(false));
+        thenFocus(() => send("supersede"));
       }}
     >
       {scoped && <ScopeRow threadId={threadId} />}
-      <DropZone onFiles={answering || closed ? null : files.add} />
-      <Tray attachments={files.attachments} uploads={files.uploads} unreadable={unreadable} onUnmention={(id) => thenFocus(() => removeMention(editor, id))} onRemove={(id) => thenFocus(() => files.remove(id))} onDismiss={(key) => thenFocus(() => files.dismiss(key))} />
+      <DropZone onFiles={answering || closed ? null : addFiles} />
+      <Tray attachments={files.attachments} uploads={files.uploads} unreadable={unreadable} kept={kept} {...(scoped && chat && { onMove: move })} onUndo={(d) => thenFocus(() => undo(d))} onUnmention={(id) => thenFocus(() => removeMention(editor, id))} onRemove={(id) => thenFocus(() => files.remove(id))} onDismiss={(key) => thenFocus(() => files.dismiss(key))} />
       {!answering && !closed && text.includes(".") && (
         <Suspense fallback={null}>
           <LinkChips text={text} onRemove={(link) => thenFocus(() => removeText(editor, link))} />
@@ -142,7 +168,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
               accept={[...documentTypes.flatMap((t) => t.extensions), ...PICTURES].join()}
               hidden
               onChange={(e) => {
-                files.add([...(e.target.files ?? [])]);
+                addFiles([...(e.target.files ?? [])]);
                 e.target.value = ""; // so that the same file can be chosen again
               }}
             />
@@ -151,11 +177,13 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
         )}
         <IconButton label={mentionLabel ?? words.composer.mention} icon={AtSign} disabled={closed} onClick={ask} />
         {scoped && <ScopeButton threadId={threadId} disabled={closed} />}
-        {scoped && agent && <AgentMenu agents={agents} value={agent} onChange={setAgent} />}
+        {scoped && agent && <AnswererMenu agents={agents} agent={agent} onAgent={setAgent} models={models} model={wanted ?? models.find((m) => m.default)} onModel={setModel} />}
+        {scoped && <EffortMenu value={effort} onChange={setEffort} />}
         <Count length={field.length} />
         <div className="ml-auto flex shrink-0 items-center gap-1">
           {busy && <Stop stopping={stopping} onStop={() => thenFocus(onStop)} />}
-          {busy && ready && <IconButton label={`${words.composer.queue}${touch ? "" : ` (${commandKey()}+${words.shortcuts.keys.enter})`}`} icon={ListEnd} onClick={() => thenFocus(() => send(true))} />}
+          {busy && ready && <IconButton label={`${words.composer.queue}${touch ? "" : ` (${commandKey()}+${words.shortcuts.keys.enter})`}`} icon={ListEnd} onClick={() => thenFocus(() => send("enqueue"))} />}
+          {busy && ready && !answering && <IconButton label={words.composer.steer} icon={CornerDownRight} onClick={() => thenFocus(() => send("steer"))} />}
           {(!busy || ready) && (
             <button
               type="submit"

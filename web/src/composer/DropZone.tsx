@@ -56,7 +56,7 @@ export function DropZone({ onFiles }: Props) {
   }, [onFiles]);
   if (!over) return null;
   return createPortal(
-    <div className="pointer-events-none fixed inset-3 z-50 flex items-center justify-center gap-3 rounded-3xl border-2 border-dashed border-accent bg-accent-soft text-lg font-medium text-accent opacity-95">
+    <div className="pointer-events-none fixed inset-3 z-50 flex items-center justify-center gap-3 rounded-3xl border-2 border-dashed border-accent bg-surface/90 text-lg font-medium text-accent backdrop-blur-md">
       <Upload aria-hidden className="size-6" /> {words.composer.drop}
     </div>,
     document.body,

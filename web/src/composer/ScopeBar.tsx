@@ -1,5 +1,6 @@
 import { ListFilter, X } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
+import { useConfig } from "../api/useConfig";
 import { useLibrary } from "../documents/library";
 import { IconButton } from "../ui/Button";
 import { words } from "../words";
@@ -7,18 +8,20 @@ import { setScope, useScope } from "./scope";
 
 const ScopeDialog = lazy(() => import("./ScopeDialog"));
 
-/** Shows which documents a thread may use, if not all, and lets the user change that. */
+/** Shows what the answers of a thread may use, if not everything, and lets the user change that. */
 export function ScopeRow({ threadId }: { threadId: string | null }) {
   const scope = useScope(threadId);
   const [open, setOpen] = useState(false);
   if (!scope) return null;
   const names = [...scope.sets, ...scope.docs].map((d) => d.title);
+  const limits = [...(names.length > 0 ? [words.composer.only(names)] : []), ...(scope.noWeb ? [words.composer.noWeb] : [])].join(", ");
+  const short = names.length > 2 ? [words.composer.onlySome(names.length), ...(scope.noWeb ? [words.composer.noWeb] : [])].join(", ") : limits;
   return (
     <div className="flex items-center gap-1 px-3 pt-2 text-sm">
-      <button type="button" aria-label={words.composer.only(names)} title={words.composer.only(names)} className="pill min-w-0 text-accent hover:border-edge pointer-coarse:min-h-11" onClick={() => setOpen(true)}>
+      <button type="button" aria-label={limits} title={limits} className="pill min-w-0 text-accent hover:border-edge pointer-coarse:min-h-11" onClick={() => setOpen(true)}>
         <ListFilter aria-hidden className="size-3.5 shrink-0" />
         <span dir="auto" className="truncate">
-          {names.length > 2 ? words.composer.onlySome(names.length) : words.composer.only(names)}
+          {short}
         </span>
       </button>
       <IconButton size="small" icon={X} label={words.composer.useAll} onClick={() => setScope(threadId, null)} />
@@ -31,15 +34,27 @@ export function ScopeRow({ threadId }: { threadId: string | null }) {
   );
 }
 
-/** Opens the dialog for the documents that a thread may use. */
+/** Opens the dialog for what the answers of a thread may use. */
 export function ScopeButton({ threadId, disabled }: { threadId: string | null; disabled: boolean }) {
   const { docs } = useLibrary();
+  const { webSearch } = useConfig();
   const scope = useScope(threadId);
   const [open, setOpen] = useState(false);
-  if (docs.length < 2 && !scope) return null;
+  if (docs.length < 2 && !scope && !webSearch) return null;
   return (
     <>
-      <IconButton icon={ListFilter} label={words.composer.chooseDocuments} disabled={disabled} aria-haspopup="dialog" onClick={() => setOpen(true)} />
+      <button
+        type="button"
+        aria-label={scope ? words.composer.chooseDocuments : `${words.composer.chooseDocuments}: ${words.library.allDocuments}`}
+        title={words.composer.chooseDocuments}
+        aria-haspopup="dialog"
+        disabled={disabled}
+        className="inline-flex h-9 min-w-9 shrink-0 items-center justify-center gap-1.5 rounded-lg px-2 text-sm text-muted transition-colors pointer-coarse:h-11 pointer-coarse:min-w-11 hover:bg-sunken hover:text-ink disabled:pointer-events-none disabled:opacity-40"
+        onClick={() => setOpen(true)}
+      >
+        <ListFilter aria-hidden className="size-[1.15rem] shrink-0" />
+        {!scope && <span className="max-sm:hidden">{words.library.allDocuments}</span>}
+      </button>
       {open && (
         <Suspense fallback={null}>
           <ScopeDialog threadId={threadId} onClose={() => setOpen(false)} />

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { useConfig } from "../api/useConfig";
 import { useLibrary } from "../documents/library";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -12,13 +13,15 @@ interface Choice {
   title: string;
 }
 
-/** Chooses which documents and sets a thread may use: all, or some. */
+/** Chooses which documents and sets a thread may use, and whether the web. */
 export default function ScopeDialog({ threadId, onClose }: { threadId: string | null; onClose: () => void }) {
   const library = useLibrary();
+  const { webSearch } = useConfig();
   const [ids, setIds] = useState<ReadonlySet<string>>(() => {
     const scope = scopeOf(threadId);
     return new Set([...(scope?.docs ?? []), ...(scope?.sets ?? [])].map((d) => d.id));
   });
+  const [noWeb, setNoWeb] = useState(() => scopeOf(threadId)?.noWeb === true);
   const [search, setSearch] = useState("");
   const sets = library.sets.map((s): Choice => ({ id: s.id, title: s.name }));
   const docs = library.docs.filter((d) => d.status !== "failed").map((d) => ({ ...d, title: nameOf(d) }));
@@ -30,7 +33,7 @@ export default function ScopeDialog({ threadId, onClose }: { threadId: string | 
     setIds(next);
   };
   const save = () => {
-    setScope(threadId, count > 0 ? chosen : null);
+    setScope(threadId, count > 0 || noWeb ? { ...chosen, ...(noWeb && { noWeb }) } : null);
     onClose();
   };
   const named = (all: readonly Choice[]) => all.filter((c) => c.title.toLowerCase().includes(search.trim().toLowerCase()));
@@ -58,6 +61,12 @@ export default function ScopeDialog({ threadId, onClose }: { threadId: string | 
           </fieldset>
         ))}
       </div>
+      {(webSearch || noWeb) && (
+        <label className="mt-3 flex cursor-pointer items-center gap-2.5 text-sm pointer-coarse:py-3">
+          <input type="checkbox" checked={noWeb} onChange={() => setNoWeb(!noWeb)} className="size-4 shrink-0 accent-accent" />
+          {words.composer.neverSearchWeb}
+        </label>
+      )}
       <div className="mt-4 flex justify-end gap-2">
         <Button variant="plain" disabled={ids.size === 0} onClick={() => setIds(new Set())}>
           {words.composer.useAll}

@@ -1,6 +1,7 @@
-import { CircleAlert, FileText, X } from "lucide-react";
+import { CircleAlert, FileText, LoaderCircle, X } from "lucide-react";
 import type { Doc } from "../api/types";
 import type { Upload } from "../api/uploads";
+import { useConfig } from "../api/useConfig";
 import { Batch } from "../ui/Batch";
 import { OwnPicture } from "../ui/OwnPicture";
 import { Refused } from "../ui/Refused";
@@ -14,15 +15,24 @@ interface Props {
   uploads: readonly Upload[];
   /** Documents in the message that failed to process. */
   unreadable: readonly Doc[];
+  /** The other documents that were attached to the message. */
+  kept?: readonly { doc: Doc; pasted: boolean }[];
+  /** Puts such a document into the library, or back into the chat; undefined if there is no chat. */
+  onMove?: (doc: Doc) => void;
+  /** Deletes such a document. */
+  onUndo?: (doc: Doc) => void;
   onRemove: (id: string) => void;
   onDismiss: (key: number) => void;
   /** Removes a document from the message. */
   onUnmention: (id: string) => void;
 }
 
+const nothing = () => {};
+
 /** Shows the attachments of the message, and running uploads. */
-export function Tray({ attachments, uploads, unreadable, onRemove, onDismiss, onUnmention }: Props) {
-  if (attachments.length + uploads.length + unreadable.length === 0) return null;
+export function Tray({ attachments, uploads, unreadable, kept = [], onMove, onUndo = nothing, onRemove, onDismiss, onUnmention }: Props) {
+  const { vision } = useConfig();
+  if (attachments.length + uploads.length + unreadable.length + kept.length === 0) return null;
   const upload = (u: Upload) => (
     <li key={u.key} className={`flex max-w-full items-center gap-2.5 rounded-lg py-1.5 pr-1.5 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>
       {u.error ? <CircleAlert aria-hidden className="size-4 shrink-0" /> : <FileText aria-hidden className="size-4 shrink-0 text-muted" />}
@@ -37,6 +47,11 @@ export function Tray({ attachments, uploads, unreadable, onRemove, onDismiss, on
     <>
       <Refused uploads={uploads} />
       <ul aria-label={words.composer.attachments} className="flex flex-wrap gap-2 px-3 pt-3">
+        {attachments.length > 0 && !vision && (
+          <li className="basis-full text-xs text-warn">
+            <span role="status">{words.composer.blind}</span>
+          </li>
+        )}
         {attachments.map((a) => (
           <li key={a.id} className="relative">
             <OwnPicture src={a.url} alt={a.name} title={a.name} className="size-16 rounded-lg border border-line object-cover" />
@@ -45,6 +60,9 @@ export function Tray({ attachments, uploads, unreadable, onRemove, onDismiss, on
         ))}
         <Batch items={uploads.filter((u) => !u.error)} label={words.library.uploading} look="bg-sunken" row={upload} />
         <Batch items={uploads.filter((u) => u.error)} label={words.library.notAdded} look="bg-bad-soft text-bad" row={upload} />
+        {kept.map(({ doc, pasted }) => (
+          <KeptRow key={doc.id} doc={doc} pasted={pasted} onMove={onMove} onUndo={onUndo} />
+        ))}
         {unreadable.map((d) => (
           <li key={d.id} className="flex max-w-full items-center gap-2.5 rounded-lg bg-bad-soft py-1.5 pr-1.5 pl-2.5 text-sm text-bad">
             <CircleAlert aria-hidden className="size-4 shrink-0" />
@@ -56,6 +74,45 @@ export function Tray({ attachments, uploads, unreadable, onRemove, onDismiss, on
         ))}
       </ul>
     </>
+  );
+}
+
+/** A document that was attached: where it is kept, and what cannot be read of it. */
+function KeptRow({ doc, pasted, onMove, onUndo }: { doc: Doc; pasted: boolean; onMove: ((doc: Doc) => void) | undefined; onUndo: (doc: Doc) => void }) {
+  const name = nameOf(doc);
+  const ofChat = doc.conversation_id !== undefined;
+  const reading = doc.status === "processing";
+  const Glyph = reading ? LoaderCircle : FileText;
+  const where = ofChat ? words.composer.inChat : words.composer.inLibrary;
+  const link = "rounded font-medium text-accent underline-offset-2 hover:underline pointer-coarse:py-2";
+  return (
+    <li className="flex max-w-full items-start gap-2.5 rounded-lg bg-sunken py-1.5 pr-1.5 pl-2.5 text-sm">
+      <Glyph aria-hidden className={`mt-0.5 size-4 shrink-0 text-muted ${reading ? "animate-spin" : ""}`} />
+      <span className="min-w-0">
+        <span dir="auto" className="block truncate">
+          {name}
+        </span>
+        <span className="flex flex-wrap items-baseline gap-x-2 text-xs text-muted">
+          <span role="status">{pasted ? words.composer.keptAs(where) : where}</span>
+          {pasted && (
+            <button type="button" className={link} onClick={() => onUndo(doc)}>
+              {words.common.undo}
+            </button>
+          )}
+          {onMove && (
+            <button type="button" className={link} onClick={() => onMove(doc)}>
+              {ofChat ? words.composer.toLibrary : words.composer.toChat}
+            </button>
+          )}
+        </span>
+        {!reading && doc.unread_pages ? (
+          <span role="status" className="block text-xs text-warn">
+            {words.library.unreadPages(doc.unread_pages, doc.pages ?? doc.unread_pages)}
+          </span>
+        ) : null}
+      </span>
+      {!pasted && <Remove name={name} onClick={() => onUndo(doc)} className="relative" />}
+    </li>
   );
 }
 

@@ -3,8 +3,8 @@ import { words } from "../words";
 import { option } from "../words/wire";
 
 /** The label and description of an agent; the server's texts for an agent that the page does not know. */
-export function agentText({ name, label, description }: Agent): { label: string; detail: string } {
-  const known: Readonly<Record<string, { label: string; detail: string }>> = words.composer.agents;
+export function agentText({ name, label, description }: Agent): { label: string; short?: string; detail: string } {
+  const known: Readonly<Record<string, { label: string; short?: string; detail: string }>> = words.composer.agents;
   return (Object.hasOwn(known, name) && known[name]) || { label, detail: description };
 }
 

@@ -79,6 +79,8 @@ export interface MessageContent {
   references?: string[];
   action?: Action;
   webSearch: boolean;
+  /** The web must not be searched, whatever the message asks for. */
+  noWeb?: true;
 }
 
 /** Reads the text and the mentions of a document. */

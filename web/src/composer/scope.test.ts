@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { clearStorage } from "../lib/storage";
 import { docOf, messageContent } from "./outgoing";
+import { submission } from "../thread/bodies";
 import { moveScope, scopeOf, setScope, within } from "./scope";
 
 const leave = { docs: [{ id: "a", title: "Leave" }], sets: [{ id: "s", title: "Rules" }] };
@@ -35,6 +36,15 @@ describe("the documents that a conversation may use", () => {
     expect(within(plain, null)).toBe(plain);
     const own = { ...plain, taggedDocIds: ["b"] };
     expect(within(own, leave)).toBe(own);
+  });
+
+  it("can leave out the web, unless a message mentions it", () => {
+    setScope("t", { docs: [], sets: [], noWeb: true });
+    const plain = messageContent(docOf("What is the latest rule?"));
+    expect(within(plain, scopeOf("t"))).toMatchObject({ noWeb: true, taggedDocIds: [] });
+    expect(submission("t", { ...within(plain, scopeOf("t")), attachments: [], onBusy: "supersede" }, "c", undefined, "supersede")).toMatchObject({ web_search: "never" });
+    const mentioned = { ...plain, webSearch: true };
+    expect(within(mentioned, scopeOf("t"))).not.toHaveProperty("noWeb");
   });
 
   it("are all if the stored value is invalid", () => {

@@ -2,10 +2,12 @@ import { useSyncExternalStore } from "react";
 import { local } from "../lib/storage";
 import type { MessageContent } from "./outgoing";
 
-/** The documents and sets that a thread may use; null means all. */
+/** What the answers of a thread may use; null means everything. Without documents and sets, all. */
 export interface Scope {
   docs: { id: string; title: string }[];
   sets: { id: string; title: string }[];
+  /** The web is never searched. */
+  noWeb?: true;
 }
 
 /** Maximum number of documents and sets per message. */
@@ -23,13 +25,13 @@ export function scopeOf(threadId: string | null): Scope | null {
   const known = read.get(key);
   if (known?.raw === raw) return known.scope;
   const value = local.readJSON(key) as Partial<Scope> | null;
-  const found = { docs: items(value?.docs), sets: items(value?.sets) };
-  const scope = found.docs.length + found.sets.length > 0 ? found : null;
+  const found: Scope = { docs: items(value?.docs), sets: items(value?.sets), ...(value?.noWeb === true && { noWeb: true }) };
+  const scope = found.docs.length + found.sets.length > 0 || found.noWeb ? found : null;
   read.set(key, { raw, scope });
   return scope;
 }
 
-/** Sets which documents a thread may use from now on. */
+/** Sets what a thread may use from now on. */
 export function setScope(threadId: string | null, scope: Scope | null): void {
   local.write(PREFIX + (threadId ?? "new"), scope && JSON.stringify(scope));
   for (const changed of listeners) changed();
@@ -52,8 +54,10 @@ export const useScope = (threadId: string | null): Scope | null =>
     () => scopeOf(threadId),
   );
 
-/** Limits a message to the scope of its thread, unless it mentions documents or sets itself. */
+/** Limits a message to the scope of its thread, unless it mentions documents, sets or the web itself. */
 export function within<T extends MessageContent>(content: T, scope: Scope | null): T {
-  if (!scope || content.taggedDocIds.length + content.taggedSetIds.length > 0) return content;
-  return { ...content, taggedDocIds: scope.docs.map((d) => d.id), taggedSetIds: scope.sets.map((s) => s.id) };
+  if (!scope) return content;
+  const limited = scope.noWeb && !content.webSearch ? { ...content, noWeb: true as const } : content;
+  if (content.taggedDocIds.length + content.taggedSetIds.length > 0) return limited;
+  return { ...limited, taggedDocIds: scope.docs.map((d) => d.id), taggedSetIds: scope.sets.map((s) => s.id) };
 }

@@ -1,6 +1,6 @@
 import type { Ref } from "react";
 import type { Mentionable } from "./mentions";
-import type { Mention, Node, MessageContent } from "./outgoing";
+import type { Mention, MessageContent } from "./outgoing";
 
 /** An uploaded image, as POST /api/attachments returns it. */
 export interface Attachment {
@@ -16,22 +16,30 @@ export interface Attachment {
  */
 export interface Outgoing extends MessageContent {
   attachments: Attachment[];
-  /** What to do if a turn is running: supersede stops it, enqueue waits for its end. */
-  onBusy: "supersede" | "enqueue";
+  /** What to do if a turn is running: supersede stops it, enqueue waits for its end, steer lets it read the message before its next step. */
+  onBusy: "supersede" | "enqueue" | "steer";
   /** The agent that answers it; absent means the agent of the previous turn. */
   agent?: string;
+  /** How much work the answer may take; absent: as the server is set. */
+  effort?: string;
+  /** Whether the conversation is deleted when it is left. */
+  temporary?: true;
+  /** The model that answers it; absent means that of the previous turn. */
+  model?: string;
 }
 
 /** Controls the composer. mention opens the list of what can be mentioned. */
 export interface ComposerHandle {
   focus(): void;
   mention(): void;
+  /** Opens the file dialog. */
+  pickFiles(): void;
   /** Appends a mention, and puts the caret after it. */
   append(mention: Mention): void;
+  /** Begins the message with lines, before the current content, and puts the caret at its end. */
+  begin(lines: string[]): void;
   /** Puts a sent message back, before the current content. */
   takeBack(out: Outgoing): void;
-  /** Replaces the content. */
-  write(doc: Node): void;
 }
 
 export interface ComposerProps {
@@ -47,6 +55,8 @@ export interface ComposerProps {
   answering?: boolean;
   /** The agent of the thread's last turn, if it has one. */
   agent?: string | undefined;
+  /** The model that was chosen for the thread's last turn. */
+  model?: string | undefined;
   placeholder?: string;
   /** Items of a board, which can be mentioned besides documents; mentionLabel then labels the mention button. */
   items?: readonly Mentionable[] | undefined;

@@ -3,7 +3,6 @@ import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react"
 import { useConfig } from "../api/useConfig";
 import { refreshLibrary, useLibrary } from "../documents/library";
 import { useMedia } from "../ui/useMedia";
-import { words } from "../words";
 import { extensions, mention, type Asking, type Listener } from "./editor";
 import { TOUCH } from "./focus";
 import { optionId } from "./MentionList";
@@ -29,7 +28,7 @@ interface Options {
   onEscape(): void;
   onFiles(files: File[]): void;
   /** Gets a pasted text that is too long for a message. */
-  onLongPaste?: ((file: File) => void) | undefined;
+  onLongPaste?: ((text: string) => void) | undefined;
 }
 
 export type FieldState = ReturnType<typeof useField>;
@@ -44,12 +43,6 @@ const attributesOf = (label: string, touch: boolean): Record<string, string> => 
   "aria-haspopup": "listbox",
   enterkeyhint: touch ? "enter" : "send",
 });
-
-/** A pasted text as a file, named after its first line. */
-function pastedFile(text: string): File {
-  const begins = (/\S.*/.exec(text)?.[0] ?? "").replace(/^#+ +|[\\/:*?"<>|\p{C}]/gu, "").trim();
-  return new File([text], `${[...begins].slice(0, 60).join("").trim() || words.composer.pasted}.txt`, { type: "text/plain" });
-}
 
 const characters = (text: string) => [...text].length;
 
@@ -152,7 +145,7 @@ export function useField({ label, content, placeholder, items: ofBoard, closed =
         const text = data.getData("text/plain");
         const cells = text !== "" && data.types.includes("text/html"); // table cells come with an image of themselves
         if (data.files.length > 0 && !cells) return onFiles([...data.files]);
-        if (onLongPaste && characters(text) > config.maxMessage) return onLongPaste(pastedFile(text));
+        if (onLongPaste && characters(text) > config.maxMessage) return onLongPaste(text);
         const { content } = docOf(text).content![0]!;
         if (content) editor.commands.insertContent(content);
       },

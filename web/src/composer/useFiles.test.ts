@@ -12,6 +12,7 @@ vi.mock("../api/useConfig", () => ({ useConfig: () => ({ maxUpload: 1000 }) }));
 let sent: { path: string; name: string; signal: AbortSignal; end: (answer: unknown) => void }[];
 let files: ReturnType<typeof useFiles>;
 let root: Root;
+let chat: string | null = null;
 const onDocument = vi.fn();
 
 beforeEach(async () => {
@@ -25,7 +26,7 @@ beforeEach(async () => {
     }),
   );
   const Message = () => {
-    files = useFiles([], onDocument);
+    files = useFiles([], chat, onDocument);
     return null;
   };
   root = createRoot(document.createElement("div"));
@@ -65,4 +66,20 @@ it("running uploads are cancelled when the message is discarded, and are not men
     ["b.md", true],
   ]);
   expect(onDocument).not.toHaveBeenCalled();
+});
+
+it("a file becomes a document of the chat, and a pasted text one with a title", async () => {
+  chat = "c1";
+  await act(async () => root.render(createElement(() => ((files = useFiles([], chat, onDocument)), null))));
+  await act(async () => files.add([new File(["x"], "a.md", { type: "text/markdown" })]));
+  await act(async () => files.paste("Minutes of the harbour\nThe keeper speaks at length."));
+  expect(vi.mocked(sendFile).mock.calls.map(([path, file, { fields }]) => [path, file.name, fields])).toEqual([
+    ["/api/documents", "a.md", { conversation_id: "c1" }],
+    ["/api/documents", "Minutes of the harbour.txt", { conversation_id: "c1", title: "Minutes of the harbour" }],
+  ]);
+  await act(async () => sent.forEach((s, i) => s.end({ id: `d${i}`, title: "t" })));
+  expect(files.kept).toEqual([{ id: "d0", pasted: false }, { id: "d1", pasted: true }]);
+  await act(async () => files.clear());
+  expect(files.kept).toEqual([]);
+  chat = null;
 });

@@ -3,6 +3,7 @@ import { Uploads } from "../api/uploads";
 import { useConfig } from "../api/useConfig";
 import { addDocument } from "../documents/library";
 import { words } from "../words";
+import { pastedFile } from "./pasted";
 import type { Attachment } from "./types";
 
 export const PICTURES = ["image/jpeg", "image/png", "image/webp"];
@@ -14,14 +15,21 @@ interface Made {
   url: string;
 }
 
+/** A document that was attached to the message that is being written. */
+export interface Kept {
+  id: string;
+  pasted: boolean;
+}
+
 /**
  * The files of a message. An image is attached; any other file becomes a document
- * of the library, which the message then mentions. Uploads that still run when the
- * composer unmounts are aborted.
+ * of the conversation (null: of the library), which the message then mentions. Uploads that
+ * still run when the composer unmounts are aborted.
  */
-export function useFiles(initial: Attachment[], onDocument: (doc: { id: string; title: string }) => void) {
+export function useFiles(initial: Attachment[], conversation: string | null, onDocument: (doc: { id: string; title: string }) => void) {
   const [uploads] = useState(() => new Uploads());
   const [attachments, setAttachments] = useState(initial);
+  const [kept, setKept] = useState<readonly Kept[]>([]);
   const items = useSyncExternalStore(uploads.subscribe, uploads.items);
   const { maxUpload } = useConfig();
   const onTheWay = useRef(0); // images being uploaded
@@ -35,12 +43,22 @@ export function useFiles(initial: Attachment[], onDocument: (doc: { id: string; 
     };
   }, [uploads]);
 
+  const keep = useCallback(
+    async (file: File, title?: string) => {
+      const doc = await addDocument(uploads, file, maxUpload, { ...(conversation && { conversation_id: conversation }), ...(title && { title }) });
+      if (!doc || left.current) return;
+      setKept((all) => [...all, { id: doc.id, pasted: title !== undefined }]);
+      onDocument(doc);
+    },
+    [uploads, maxUpload, conversation, onDocument],
+  );
+
   const add = useCallback(
     (files: Iterable<File>, pictures: number) => {
       let room = MOST_PICTURES - pictures - onTheWay.current;
       for (const file of files) {
         if (!PICTURES.includes(file.type)) {
-          void addDocument(uploads, file, maxUpload).then((doc) => doc && !left.current && onDocument(doc));
+          void keep(file);
         } else if (room-- <= 0) {
           uploads.refuse(file.name, words.library.tooManyImages(file.name, MOST_PICTURES));
         } else {
@@ -52,11 +70,21 @@ export function useFiles(initial: Attachment[], onDocument: (doc: { id: string; 
         }
       }
     },
-    [uploads, maxUpload, onDocument],
+    [uploads, keep],
   );
 
   return {
     attachments,
+    /** The documents that were attached since the last message. */
+    kept,
+    /** Makes a document of a pasted text. */
+    paste: useCallback(
+      (text: string) => {
+        const { file, title } = pastedFile(text, new Date());
+        void keep(file, title);
+      },
+      [keep],
+    ),
     uploads: items,
     sending: items.some((u) => !u.error),
     add: useCallback((files: Iterable<File>) => add(files, attachments.length), [add, attachments.length]),
@@ -67,6 +95,7 @@ export function useFiles(initial: Attachment[], onDocument: (doc: { id: string; 
     /** Call after sending. It also dismisses upload errors. */
     clear: useCallback(() => {
       setAttachments([]);
+      setKept([]);
       for (const u of uploads.items()) if (u.error) uploads.dismiss(u.key);
     }, [uploads]),
   };

@@ -9,6 +9,10 @@ import { toast } from "../ui/toast";
 import { words } from "../words";
 import { boardWords } from "../words/discovery";
 import { boardPath, createBoard, deleteBoard, restoreBoard, useBoards, type Listed } from "./api";
+import { kinds } from "./board";
+import { exampleBoard } from "./example";
+import { columnIcons } from "./icons";
+import { TitleDialog } from "./TitleDialog";
 
 const MOST_BYTES = 4 << 20;
 
@@ -23,10 +27,12 @@ export function BoardList({ onOpen }: { onOpen: Go }) {
     document.title = `${boardWords.list.boards} · Palaver`;
   }, []);
 
-  const make = async () => {
+  const [making, setMaking] = useState(false);
+  const make = async (title: string, goal: string) => onOpen((await createBoard(JSON.stringify({ title, goal }))).id);
+  const openExample = async () => {
     setBusy(true);
     try {
-      onOpen((await createBoard()).id);
+      onOpen((await createBoard(exampleBoard())).id);
     } catch (err) {
       toast.error(errorText(err));
       setBusy(false);
@@ -68,7 +74,7 @@ export function BoardList({ onOpen }: { onOpen: Go }) {
           <Button icon={Upload} disabled={busy} onClick={() => picker.current?.click()}>
             {boardWords.list.import}
           </Button>
-          <Button variant="primary" icon={Plus} disabled={busy} onClick={() => void make()}>
+          <Button variant="primary" icon={Plus} disabled={busy} onClick={() => setMaking(true)}>
             {boardWords.list.new}
           </Button>
         </div>
@@ -80,10 +86,25 @@ export function BoardList({ onOpen }: { onOpen: Go }) {
           </div>
         )}
         {boards.isSuccess && boards.items.length === 0 && (
-          <div className="mt-10 flex flex-col items-center gap-3 rounded-2xl border border-dashed border-line px-6 py-12 text-center text-muted">
-            <LayoutDashboard aria-hidden className="size-8" />
-            <p>{boardWords.list.empty}</p>
-          </div>
+          <>
+            <ol aria-label={boardWords.list.how} className="mt-6 grid gap-2 sm:grid-cols-5">
+              {kinds.map((kind) => {
+                const Glyph = columnIcons[kind];
+                return (
+                  <li key={kind} className="flex gap-3 rounded-xl bg-sunken/60 p-2.5 text-sm max-sm:items-center sm:flex-col sm:gap-1.5">
+                    <Glyph aria-hidden className="size-5 shrink-0 text-accent" />
+                    <span>
+                      <span className="block text-[0.8125rem] font-semibold tracking-tight">{boardWords.columns[kind]}</span>
+                      <span className="block text-muted">{boardWords.board.empty[kind]}</span>
+                    </span>
+                  </li>
+                );
+              })}
+            </ol>
+            <Button className="mt-4" icon={LayoutDashboard} disabled={busy} onClick={() => void openExample()}>
+              {boardWords.list.example}
+            </Button>
+          </>
         )}
         {boards.items.length > 0 && (
           <ul aria-label={boardWords.list.boards} className="mt-6 divide-y divide-line overflow-hidden rounded-2xl border border-line bg-surface">
@@ -97,6 +118,7 @@ export function BoardList({ onOpen }: { onOpen: Go }) {
             {boardWords.list.more}
           </Button>
         )}
+        {making && <TitleDialog label={boardWords.list.new} save={make} onClose={() => setMaking(false)} />}
       </div>
     </div>
   );

@@ -8,7 +8,7 @@ import { SearchField } from "../ui/SearchField";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 import { boardWords } from "../words/discovery";
-import { boardPath, changedId, deleteItem, editItem, problemText, undo, useBoard, type Done } from "./api";
+import { boardPath, changedId, deleteItem, editItem, problemText, renameBoard, undo, useBoard, type Done } from "./api";
 import { fileName } from "./BoardList";
 import { Graph, kinds, matching, neighbour, statusesOf, type Board, type Filter, type Item, type Kind } from "./board";
 import { ChangesDialog } from "./ChangesDialog";
@@ -246,7 +246,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
           />
         )}
         {panels}
-        {open?.what === "title" && <TitleDialog board={board} onClose={() => setOpen(null)} />}
+        {open?.what === "title" && <TitleDialog label={boardWords.board.edit} board={board} save={(title, goal) => renameBoard(board.id, title, goal)} onClose={() => setOpen(null)} />}
         {open?.what === "changes" && <ChangesDialog board={board} onClose={() => setOpen(null)} />}
         {board.threadId && (
           <Suspense fallback={null}>

@@ -8,8 +8,8 @@ import { boardWords } from "../words/discovery";
 import { short } from "../lib/format";
 import type { Cited } from "./board";
 
-const PassagePanel = lazy(() => import("../thread/PassagePanel"));
 const Reader = lazy(() => import("../documents/Reader"));
+const READER = "board-reader";
 
 /** Opens the source of an item: a passage of a document, or a whole document. */
 export interface Sources {
@@ -17,48 +17,34 @@ export interface Sources {
   document(doc: DocRef): void;
 }
 
-/** Functions that open documents beside the board, and the panels that show them. */
+/** Functions that open documents beside the board, and the panel that shows them. */
 export function useSources(): { open: Sources; panels: ReactNode } {
   const { show } = useAside();
-  const [cited, setCited] = useState<Citation | null>(null);
-  const [doc, setDoc] = useState<DocRef | null>(null);
+  const [read, setRead] = useState<{ doc: DocRef; citation?: Citation } | null>(null);
   const passage = useCallback(
-    ({ document_id, title, chunk_id, quote, start, end }: Cited) => {
-      setCited({ n: 1, source: "document", doc_id: document_id, title: title || boardWords.item.document, chunk_id, quote, ...(end > start && { start, end }) });
-      show("board-passage");
+    ({ document_id, title: given, chunk_id, quote, start, end }: Cited) => {
+      const title = given || boardWords.item.document;
+      setRead({ doc: { id: document_id, title }, citation: { n: 1, source: "document", doc_id: document_id, title, chunk_id, quote, ...(end > start && { start, end }) } });
+      show(READER);
     },
     [show],
   );
   const document = useCallback(
-    (ref: DocRef) => {
-      setDoc(ref);
-      show("board-document");
+    (doc: DocRef) => {
+      setRead({ doc });
+      show(READER);
     },
     [show],
   );
   const open = useMemo(() => ({ passage, document }), [passage, document]);
-  const opening = <p className="px-5 py-3 text-sm text-muted">{words.library.opening}</p>;
-  const panels = (
-    <>
-      {cited && (
-        <Aside name="board-passage" title={cited.title}>
-          <Boundary>
-            <Suspense fallback={opening}>
-              <PassagePanel citation={cited} />
-            </Suspense>
-          </Boundary>
-        </Aside>
-      )}
-      {doc && (
-        <Aside name="board-document" title={doc.title}>
-          <Boundary key={doc.id}>
-            <Suspense fallback={opening}>
-              <Reader doc={doc} />
-            </Suspense>
-          </Boundary>
-        </Aside>
-      )}
-    </>
+  const panels = read && (
+    <Aside name={READER} title={read.doc.title}>
+      <Boundary key={read.doc.id}>
+        <Suspense fallback={<p className="px-5 py-3 text-sm text-muted">{words.library.opening}</p>}>
+          <Reader doc={read.doc} citation={read.citation} />
+        </Suspense>
+      </Boundary>
+    </Aside>
   );
   return { open, panels };
 }

@@ -48,8 +48,8 @@ export const refreshBoard = (id: string): Promise<void> => refresh(oneKey(id));
 /** The board in the cache; undefined if it is not loaded. */
 export const knownBoard = (id: string): Board | undefined => queries.getQueryData<Board>(oneKey(id));
 
-/** Creates a board: an empty one, or one from the JSON text of an exported file. */
-export async function createBoard(file: string = "{}"): Promise<{ id: string; title: string }> {
+/** Creates a board from the JSON text of an exported file. */
+export async function createBoard(file: string): Promise<{ id: string; title: string }> {
   const res = await request("/api/discoveries", { ...post({}), body: file });
   await refreshBoards();
   return (await res.json()) as { id: string; title: string };

@@ -1,4 +1,4 @@
-import { CircleAlert, ExternalLink, FileText, LoaderCircle, Pencil, RefreshCw, Trash2 } from "lucide-react";
+import { CircleAlert, ExternalLink, FileText, FolderInput, LoaderCircle, Pencil, RefreshCw, Trash2 } from "lucide-react";
 import { memo, type MouseEvent, useState } from "react";
 import { errorText } from "../api/query";
 import type { Doc, DocRef } from "../api/types";
@@ -13,7 +13,7 @@ import { besideRow } from "../ui/rows";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 import { worded } from "../words/wire";
-import { documentPath, refreshLibrary } from "./library";
+import { documentPath, moveDocument, refreshLibrary } from "./library";
 import { RenameDialog } from "./RenameDialog";
 import { nameOf } from "./names";
 
@@ -52,6 +52,15 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
         <State doc={doc} />
       </div>
       {doc.source_url?.startsWith("https://") && <SourceLink title={nameOf(doc)} url={doc.source_url} />}
+      {doc.conversation_id && (
+        <IconButton
+          label={words.library.keep(nameOf(doc))}
+          icon={FolderInput}
+          size="small"
+          className="relative"
+          onClick={() => void moveDocument(doc.id, null).catch((err: unknown) => toast.error(errorText(err)))}
+        />
+      )}
       {!doc.public && doc.source_type !== "upload" && doc.status !== "processing" && <ImportAgain doc={doc} />}
       {!doc.public && (
         <IconButton
@@ -124,7 +133,7 @@ function State({ doc }: { doc: Doc }) {
   if (doc.status === "processing") {
     return (
       <span role="status" className="block text-xs text-muted">
-        {words.library.processing}
+        {doc.pages && doc.unread_pages ? words.library.readingPage(doc.pages - doc.unread_pages + 1, doc.pages) : words.library.processing}
         {doc.progress ? <span aria-hidden> {words.library.percent(doc.progress)}</span> : null}
       </span>
     );

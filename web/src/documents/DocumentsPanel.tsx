@@ -6,12 +6,14 @@ import type { Doc, DocRef, DocSet } from "../api/types";
 import { titleOf, useOpenImports, type Import } from "../imports/imports";
 import { addedSources } from "../imports/links";
 import { useConversation } from "../shell/conversations";
+import { saveProfile, useMe } from "../shell/me";
 import { Button } from "../ui/Button";
 import { SearchField } from "../ui/SearchField";
+import { toast } from "../ui/toast";
 import { words } from "../words";
 import { DocumentRow } from "./DocumentRow";
 import { useKnown } from "./known";
-import { useLibrary } from "./library";
+import { refreshLibrary, useLibrary } from "./library";
 import type { Embedding } from "./polling";
 import { Preview } from "./Preview";
 import { SetsTab } from "./SetsTab";
@@ -50,9 +52,10 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
           {library.embedding && <EmbeddingProgress {...library.embedding} />}
           {known.length > 0 && <Known known={known} onOpen={setOpened} />}
           <Documents docs={library.docs} sets={library.sets} loaded={library.loaded} onOpen={setOpened} />
+          <SharedSwitch shown={library.docs.some((d) => d.public)} />
         </Tabs.Panel>
         <Tabs.Panel value="sets" className="outline-none">
-          <SetsTab docs={library.docs} sets={library.sets} />
+          <SetsTab docs={library.docs.filter((d) => !d.conversation_id)} sets={library.sets} />
         </Tabs.Panel>
       </div>
     </Tabs.Root>
@@ -116,6 +119,25 @@ function Importing({ items }: { items: readonly Import[] }) {
   );
 }
 
+/** Hides the documents that are shared with everyone, or shows them again. */
+function SharedSwitch({ shown }: { shown: boolean }) {
+  const me = useMe();
+  if (!me || (!shown && !me.hide_samples)) return null;
+  const toggle = async () => {
+    try {
+      await saveProfile(me, { hide_samples: !me.hide_samples });
+      await refreshLibrary();
+    } catch (err) {
+      toast(errorText(err));
+    }
+  };
+  return (
+    <Button variant="plain" className="mt-4" onClick={() => void toggle()}>
+      {me.hide_samples ? words.library.showShared : words.library.hideShared}
+    </Button>
+  );
+}
+
 /** A list of up to this many documents has no search field. */
 const MAX_WITHOUT_SEARCH = 12;
 
@@ -141,7 +163,8 @@ function Documents({ docs, sets, loaded, onOpen }: Openable & { docs: Doc[]; set
   const wanted = useDeferredValue(search);
   const parts = searchable ? wanted.normalize("NFC").toLowerCase().split(/\s+/).filter(Boolean) : [];
   const found = docs.filter((d) => kept(d) && parts.every((w) => `${nameOf(d)} ${d.name ?? ""} ${(d.other_names ?? []).join(" ")}`.normalize("NFC").toLowerCase().includes(w)));
-  const own = found.filter((d) => !d.public);
+  const ofChat = found.filter((d) => d.conversation_id);
+  const own = found.filter((d) => !d.public && !d.conversation_id);
   const shared = found.filter((d) => d.public);
   if (loaded && docs.length === 0) return <p className="mt-6 text-sm text-muted">{words.library.noDocuments}</p>;
   return (
@@ -162,6 +185,7 @@ function Documents({ docs, sets, loaded, onOpen }: Openable & { docs: Doc[]; set
       )}
       {loaded && found.length === 0 && <p className="mt-4 text-sm text-muted">{words.library.noMatches}</p>}
       {[
+        { name: words.composer.inChat, items: ofChat },
         { name: words.library.yours, items: own },
         { name: words.library.shared, items: shared },
       ]

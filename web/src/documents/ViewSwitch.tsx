@@ -1,9 +1,10 @@
 import { lazy, useState } from "react";
+import { local } from "../lib/storage";
 import { words } from "../words";
 import { useLibrary } from "./library";
 import type { PagesProps } from "./pages/Pages";
 
-/** Shows the pages of a PDF. If this chunk with pdf.js cannot be loaded, it calls onFail, and the text is shown instead. */
+/** Shows the pages of a PDF, or a picture. If this chunk with pdf.js cannot be loaded, it calls onFail, and the text is shown instead. */
 export const Pages = lazy(() => import("./pages/Pages").catch(() => ({ default: Unloaded })));
 
 function Unloaded({ onFail }: PagesProps) {
@@ -13,28 +14,32 @@ function Unloaded({ onFail }: PagesProps) {
 
 type View = "pages" | "text";
 
-let last: View = "pages"; // the last choice, also for the next document
+/** Where the choice for a type of document is kept. */
+const chosenFor = (format: string) => `palaver.view.${format}`;
 
-/** How a document is shown: as pages if it is a PDF whose pages can be shown, else as text. */
+const PAGED = ["pdf", "png", "jpeg", "tiff", "webp", "gif"];
+
+/** How a document is shown: as pages if it is a PDF or a picture that can be shown, else as text. The choice counts for all documents of its type. */
 export function useView(id: string, hasPages: boolean) {
   const { docs } = useLibrary();
-  const [chosen, setChosen] = useState<View>(last);
+  const [, chosen] = useState(0);
   const [failed, setFailed] = useState("");
-  const possible = failed !== id && (hasPages || docs.find((d) => d.id === id)?.format === "pdf");
+  const format = docs.find((d) => d.id === id)?.format ?? (hasPages ? "pdf" : "");
+  const possible = failed !== id && PAGED.includes(format);
   return {
-    view: possible ? chosen : ("text" as const),
+    view: possible && local.read(chosenFor(format)) !== "text" ? ("pages" as const) : ("text" as const),
     /** Whether the pages could not be shown. */
     failed: failed === id,
     possible,
     choose: (view: View) => {
-      last = view;
-      setChosen(view);
+      local.write(chosenFor(format), view);
+      chosen((n) => n + 1);
     },
     fail: () => setFailed(id),
   };
 }
 
-/** Chooses between the pages and the text of a PDF. */
+/** Chooses between the pages and the text of a document. */
 export function ViewSwitch({ view, onChoose }: { view: View; onChoose: (view: View) => void }) {
   const button = (to: View, label: string) => (
     <button

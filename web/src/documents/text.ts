@@ -10,9 +10,9 @@ export const documentText = (id: string) => ({
   staleTime: Infinity,
 });
 
-/** The stored text of a document, which citation offsets refer to, and whether it was deleted. */
-export function useDocumentText(id: string) {
-  const { data: text, error, isPaused } = useQuery(documentText(id));
+/** The stored text of a document, which citation offsets refer to, and whether it was deleted. It is read only if it is needed. */
+export function useDocumentText(id: string, needed: boolean) {
+  const { data: text, error, isPaused } = useQuery({ ...documentText(id), enabled: needed });
   const deletedHere = useDeleted().has(documentPath(id));
   return { text, error, isPaused, deleted: deletedHere || (error instanceof ApiError && error.status === 404) };
 }

@@ -23,10 +23,11 @@ const steps: readonly ImportState[] = ["looking", "downloading", "reading", "ind
 export default function ImportCard({ item, kind, onRead }: Props) {
   const link = readLink(item.url);
   const Glyph = kindIcons[kind ?? "drive"];
-  const title = titleOf(item);
+  const title = titleOf(item, kind);
+  const source = sourceLabel(item.source_type) ?? words.imports.kinds[kind ?? "drive"];
   const failed = item.state === "failed";
   return (
-    <section aria-label={words.imports.label(title)} data-import-state={item.state} className="my-3 rounded-xl border border-line bg-surface px-3.5 py-3 text-sm">
+    <div role="group" aria-label={words.imports.label(title)} data-import-state={item.state} className="my-3 rounded-xl border border-line bg-surface px-3.5 py-3 text-sm">
       <div className="flex items-center gap-3">
         <Glyph aria-hidden className={`size-5 shrink-0 ${failed ? "text-bad" : "text-accent"}`} />
         <div className="min-w-0 flex-1">
@@ -34,7 +35,8 @@ export default function ImportCard({ item, kind, onRead }: Props) {
             {title}
           </p>
           <p role="status" className="text-xs text-muted">
-            {sourceLabel(item.source_type) ?? words.imports.kinds[kind ?? "drive"]} · {stateText(item)}
+            {source !== title && `${source} · `}
+            {stateText(item)}
           </p>
         </div>
         {item.state === "ready" && item.document_id && <Button onClick={() => onRead({ id: item.document_id!, title })}>{words.imports.open}</Button>}
@@ -42,7 +44,7 @@ export default function ImportCard({ item, kind, onRead }: Props) {
       </div>
       {running(item) && <Steps at={steps.indexOf(item.state)} />}
       {failed && <Failure item={item} />}
-    </section>
+    </div>
   );
 }
 
@@ -97,13 +99,15 @@ function Failure({ item }: { item: Import }) {
     <div className="mt-2.5 border-t border-line pt-2.5">
       <p role="alert" className="flex gap-2 text-bad">
         <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-        {problem || (unset && offer ? words.imports.connectFirst : worded(item, item.message || words.imports.states.failed))}
+        {problem || (!unset ? worded(item, item.message || words.imports.states.failed) : offer ? words.imports.connectFirst : words.imports.notSetUp)}
       </p>
       {offer && !unset && <p className="mt-1.5 text-muted">{words.imports.connectHint}</p>}
-      <div className="mt-2.5 flex flex-wrap gap-2">
-        <Button disabled={busy} onClick={() => void again()}>
-          {words.common.tryAgain}
-        </Button>
+      <div className="mt-2.5 flex flex-wrap gap-2 empty:hidden">
+        {(!unset || available) && ( // else another try would fail, too
+          <Button disabled={busy} onClick={() => void again()}>
+            {words.common.tryAgain}
+          </Button>
+        )}
         {offer && (
           <Button variant="primary" onClick={() => void connectGoogle()}>
             {account ? words.account.google.connectAgain : words.account.google.connect}

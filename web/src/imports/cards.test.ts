@@ -3,6 +3,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, createElement, type ReactNode } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { defaultConfig } from "../api/config";
 import { words } from "../words";
 import ImportCard from "./ImportCard";
 import { Imports, type Import } from "./imports";
@@ -101,6 +102,23 @@ describe("the card of an import", () => {
   });
 
   it.each([
+    ["says that Google Drive is not set up, without a retry that would fail", [], words.imports.notSetUp, []],
+    ["offers to connect an account where that is possible", ["google"], words.imports.connectFirst, [words.common.tryAgain, words.account.google.connect]],
+  ] as const)("%s", async (_, available, says, offers) => {
+    connections = { available: [...available], items: [] };
+    await card({ state: "failed", code: "not_configured", message: "Importing from Google Drive is not set up on this server." });
+    await act(() => vi.waitFor(() => expect(at.querySelector("[role=alert]")?.textContent).toBe(says)));
+    expect([...at.querySelectorAll("button")].map((b) => b.textContent)).toEqual(offers);
+  });
+
+  it("is named after the link of the message until the name of its document is known", async () => {
+    await show(createElement(ImportCard, { item: { ...anImport, name: "" }, kind: "doc", onRead: read }));
+    expect(at.querySelector("[role=group]")?.getAttribute("aria-label")).toBe("Import of Google Doc");
+    expect(at.textContent).not.toContain("google.com");
+    expect(at.textContent?.match(/Google Doc/g)).toHaveLength(1);
+  });
+
+  it.each([
     ["offers to connect an account for a file that is not shared", ["google"], [], true],
     ["offers nothing if the server cannot connect accounts", [], [], false],
     ["offers nothing if the account is already connected", ["google"], [{ provider: "google", state: "connected" }], false],
@@ -120,6 +138,13 @@ describe("the chips of links", () => {
     expect([...at.querySelectorAll("li")].map((li) => li.textContent)).toEqual(["Google Drive file drive.google.com", "Google Sheet docs.google.com", "Web page example.com"]);
     await press(words.common.remove("Google Sheet docs.google.com"));
     expect(removed).toEqual([other]);
+  });
+
+  it("say that Google Drive is not set up on this server", async () => {
+    const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
+    client.setQueryData(["config"], { ...defaultConfig, googleDrive: false });
+    await act(async () => root.render(createElement(QueryClientProvider, { client }, createElement(LinkChips, { text: `${LINK} and https://example.com/a.`, onRemove: () => {} }))));
+    expect([...at.querySelectorAll("li")].map((li) => li.textContent)).toEqual([words.texts["import.drive_not_configured"], "Web page example.com"]);
   });
 
   it("report a malformed link only when the user pauses", async () => {

@@ -6,7 +6,7 @@ import { refresh } from "../api/query";
 import { refreshLibrary } from "../documents/library";
 import { toast } from "../ui/toast";
 import { words } from "../words";
-import { readLink } from "./links";
+import { readLink, type LinkKind } from "./links";
 
 export type ImportState = "looking" | "downloading" | "reading" | "indexing" | "ready" | "failed";
 
@@ -82,7 +82,11 @@ export const Imports = createContext<{ threadId: string; items: readonly Import[
 export const importOf = (imports: readonly Import[], key: string): Import | undefined =>
   imports.filter((i) => (readLink(i.url)?.key ?? i.url) === key).toSorted((a, b) => b.created_at.localeCompare(a.created_at))[0];
 
-export const titleOf = (i: Import): string => i.name || (readLink(i.url)?.host ?? i.url);
+/** The name of the imported document; until it is known, what its link points to. kind is that of the link in the message: the server's own link may say less. */
+export function titleOf(i: Import, kind: LinkKind | null = readLink(i.url)?.kind ?? null): string {
+  if (i.name) return i.name;
+  return kind && kind !== "web" ? words.imports.kinds[kind] : (readLink(i.url)?.host ?? i.url);
+}
 
 /** Starts an import, or retries a failed one. */
 export async function importAgain({ url }: Import, threadId: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { excerpt, indexOfCodePoint } from "./codepoints";
+import { indexOfCodePoint } from "./codepoints";
 
 describe("indexOfCodePoint", () => {
   it.each([
@@ -16,28 +16,5 @@ describe("indexOfCodePoint", () => {
     const text = "Ärger 🏡🧭 und\n𝔘nicode 💻.";
     const chars = [...text];
     for (let n = 0; n <= chars.length; n++) expect(indexOfCodePoint(text, n)).toBe(chars.slice(0, n).join("").length);
-  });
-});
-
-describe("excerpt", () => {
-  const text = "🌿 first line\nsecond 💻 line\nthird line";
-  const quote = "second 💻 line";
-  const start = [...text.slice(0, text.indexOf(quote))].length;
-  const end = start + [...quote].length;
-
-  it("extracts the quote by code points", () => {
-    const got = excerpt(text, start, end, 1000);
-    expect(got).toEqual({ before: "🌿 first line\n", quote, after: "\nthird line", moreBefore: false, moreAfter: false });
-  });
-
-  it("marks omissions, and never splits a character", () => {
-    for (let around = 0; around < text.length; around++) {
-      const got = excerpt(text, start, end, around);
-      expect(got.quote).toBe(quote);
-      expect(text).toContain(got.before + got.quote + got.after);
-      expect(got.moreBefore).toBe(!text.startsWith(got.before + got.quote));
-      expect(got.moreAfter).toBe(!text.endsWith(got.quote + got.after));
-      expect((got.before + got.after).isWellFormed()).toBe(true);
-    }
   });
 });

@@ -14,37 +14,3 @@ export function indexOfCodePoint(text: string, n: number, from = 0): number {
 }
 
 const isLow = (c: number): boolean => c >= 0xdc00 && c <= 0xdfff;
-
-export interface Excerpt {
-  before: string;
-  quote: string;
-  after: string;
-  /** Whether text was left out at that side. */
-  moreBefore: boolean;
-  moreAfter: boolean;
-}
-
-/** The text around the code points from start to end: at most `around` UTF-16 units on each side, cut at a line break if one is near. */
-export function excerpt(text: string, start: number, end: number, around: number): Excerpt {
-  const from = indexOfCodePoint(text, start);
-  const to = indexOfCodePoint(text, Math.max(0, end - start), from);
-  let left = Math.max(0, from - around);
-  let right = Math.min(text.length, to + around);
-  if (left > 0) {
-    const line = text.indexOf("\n", left);
-    if (line >= 0 && line < from) left = line + 1;
-    else if (isLow(text.charCodeAt(left))) left++;
-  }
-  if (right < text.length) {
-    const line = text.lastIndexOf("\n", right);
-    if (line > to) right = line;
-    else if (isLow(text.charCodeAt(right))) right--;
-  }
-  return {
-    before: text.slice(left, from),
-    quote: text.slice(from, to),
-    after: text.slice(to, right),
-    moreBefore: left > 0,
-    moreAfter: right < text.length,
-  };
-}

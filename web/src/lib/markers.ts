@@ -27,7 +27,8 @@ export function remarkMarkers() {
   return (tree: Node): void => walk(tree);
 }
 
-const opened = (s: string): string => s.replace(SEALED, "[$1]");
+/** A sealed text as it was written. */
+export const opened = (s: string): string => s.replace(SEALED, "[$1]");
 
 function unseal(node: Node): void {
   for (const field of ["value", "url", "title", "alt"] as const) {

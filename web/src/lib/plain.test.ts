@@ -7,6 +7,7 @@ describe("plain", () => {
     ["The pool closes [2].\n\n_Offline engine: quoted from your doc…", "The pool closes."],
     ["## Opening hours\n- **Monday** at `9:00` [1][12]\n> quoted", "Opening hours\nMonday at 9:00\nquoted"],
     ["an *important* and _new_ rule, snake_case and 2 * 3 stay", "an important and new rule, snake_case and 2 * 3 stay"],
+    ["| Item | 2025 |\n|---|---:|\n| Rent<br>net | 5 |", "Item · 2025\n\nRent net · 5"],
     ["", ""],
   ])("%j", (markdown, text) => {
     expect(plain(markdown)).toBe(text);

@@ -1,10 +1,14 @@
+import { withoutTags } from "./tags";
+
 const MARKS: readonly RegExp[] = [
-  /\s*[_*]?Offline engine: (?:quoted from|no language)[\s\S]*$/, // the notice that the page says elsewhere; a snippet can end within it
+  /[_*]?Offline engine: (?:quoted from|no language)[\s\S]*$/, // the notice that the page says elsewhere; a snippet can end within it
   /^[ \t]*(?:#{1,6}|>|[-*+]|\d{1,3}\.)[ \t]+/gm,
+  /^[ \t]*(?:\|[ \t]*)?:?-{3,}:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/gm, // the line under a table's header
+  /^[ \t]*\|[ \t]*|(?<![ \t])[ \t]*\|[ \t]*$/gm,
   /\*\*|__|~~|`+/g,
   /(?<![\p{L}\p{N}])[*_](?=\S)|(?<=\S)[*_](?![\p{L}\p{N}])/gu,
-  /[ \t]*\[\^?\d{1,3}\]/g,
+  /(?:(?<![ \t])[ \t]+)?\[\^?\d{1,3}\]/g,
 ];
 
 /** The text of a piece of an answer, for a list: without the marks of Markdown and the numbers of citations. */
-export const plain = (markdown: string): string => MARKS.reduce((text, mark) => text.replace(mark, ""), markdown).trim();
+export const plain = (markdown: string): string => MARKS.reduce((text, mark) => text.replace(mark, ""), withoutTags(markdown)).replace(/(?<![ \t])[ \t]*\|[ \t]*/g, " · ").trim();

@@ -15,7 +15,8 @@ export const sealReferences = (markdown: string): string => markdown.replace(/[\
 /** The distinct ids in a text, in order. */
 export const referencesIn = (text: string): string[] => [...new Set([...sealReferences(text).matchAll(IN_TEXT)].map((m) => (m[1] ?? m[2])!))];
 
-const opened = (s: string): string => s.replaceAll(OPEN, "[").replaceAll(CLOSE, "]");
+/** A sealed text as it was written. */
+export const opened = (s: string): string => s.replaceAll(OPEN, "[").replaceAll(CLOSE, "]");
 
 /** A remark plugin: ids in text become <data>F-1</data>; in code and URLs they do not change. */
 export function remarkReferences() {

@@ -1,3 +1,6 @@
+/** What the chat in a frame keeps is apart from what the page keeps: browsers give both the same storage when the page around the frame is of the same site. */
+const AREA = typeof location !== "undefined" && location.pathname === "/embed" ? "frame:" : "";
+
 /**
  * A browser storage. Values that it refuses, because it is full or blocked, are kept
  * in memory until the page unloads: without storage the page works, but
@@ -12,7 +15,7 @@ class SafeStorage {
   /** Reads a value; null when there is none. */
   read(key: string): string | null {
     try {
-      return this.memory.get(key) ?? this.storage().getItem(key);
+      return this.memory.get(key) ?? this.storage().getItem(AREA + key);
     } catch {
       return null;
     }
@@ -30,8 +33,8 @@ class SafeStorage {
   write(key: string, value: string | null): void {
     this.memory.delete(key);
     try {
-      if (value === null) this.storage().removeItem(key);
-      else this.storage().setItem(key, value);
+      if (value === null) this.storage().removeItem(AREA + key);
+      else this.storage().setItem(AREA + key, value);
     } catch {
       if (value !== null) this.memory.set(key, value);
     }

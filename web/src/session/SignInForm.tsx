@@ -1,6 +1,6 @@
 import { Mail } from "lucide-react";
 import { useState } from "react";
-import type { SignIn } from "../api/config";
+import type { OIDC, SignIn } from "../api/config";
 import { Button } from "../ui/Button";
 import { words } from "../words";
 import { AddressForm, type Sent } from "./AddressForm";
@@ -23,11 +23,25 @@ export default function SignInForm({ signIn, problem }: Props) {
   return (
     <div className="space-y-4">
       {problem && <FormProblem problem={problem} />}
+      {signIn.oidc && <Provider oidc={signIn.oidc} />}
       {signIn.providers.length > 0 && <Providers signIn={signIn} />}
-      {signIn.providers.length > 0 && byEmail && (
+      {(signIn.oidc || signIn.providers.length > 0) && byEmail && (
         <p className="flex items-center gap-3 text-sm text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">{words.signIn.or}</p>
       )}
       {byEmail && <AddressForm signIn={signIn} onSent={setSent} />}
+    </div>
+  );
+}
+
+function Provider({ oidc }: { oidc: OIDC }) {
+  const { problem, busy, run } = useSending();
+  const begin = async () => (await import("./oidc")).signIn(oidc);
+  return (
+    <div className="space-y-2">
+      <Button variant="primary" className="h-11 w-full" disabled={busy} onClick={() => void run(begin, true)}>
+        {words.signIn.with(new URL(oidc.issuer).host)}
+      </Button>
+      {problem && <FormProblem problem={problem.text} />}
     </div>
   );
 }

@@ -1,6 +1,6 @@
-import { local } from "../lib/storage";
+import { local, session } from "../lib/storage";
 
-/** The storage key under which auth-js stores the session. */
+/** The storage key of the session, which auth-js or oidc.ts stores. */
 export const SESSION_KEY = "palaver.session";
 const PENDING_KEY = "palaver.signIn";
 
@@ -31,6 +31,40 @@ export function userIdOf(stored: string | null): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether a stored session (JSON) is one of an OpenID Connect provider. */
+export function isOfOIDC(stored: string | null): boolean {
+  try {
+    return typeof (JSON.parse(stored ?? "null") as { issuer?: unknown } | null)?.issuer === "string";
+  } catch {
+    return false;
+  }
+}
+
+const FLOW_KEY = "palaver.oidc";
+
+/** A redirect to an OpenID Connect provider, which this tab waits for the end of. */
+export interface OIDCFlow {
+  state: string;
+  nonce: string;
+  verifier: string;
+  /** Whose session it renews, and the path of the page; left out: a person signs in. */
+  renews?: { user: string; path: string };
+}
+
+export const saveOIDCFlow = (flow: OIDCFlow | undefined): void => session.write(FLOW_KEY, flow ? JSON.stringify(flow) : null);
+
+/** The redirect that this tab has begun; undefined if there is none. */
+export function oidcFlow(): OIDCFlow | undefined {
+  const flow = session.readJSON(FLOW_KEY) as Partial<OIDCFlow> | null;
+  return typeof flow?.state === "string" && typeof flow.nonce === "string" && typeof flow.verifier === "string" ? (flow as OIDCFlow) : undefined;
+}
+
+/** Whether an OpenID Connect provider sends the browser back with this URL, and this tab has asked for it. */
+export function isReturnFromOIDC(address: URL): boolean {
+  const state = address.searchParams.get("state");
+  return state !== null && state === oidcFlow()?.state;
 }
 
 const PARAMETERS = ["code", "sb_flow_id", "error", "error_code", "error_description", "access_token", "refresh_token"];

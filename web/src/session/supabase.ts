@@ -1,12 +1,13 @@
 import { AuthClient, type AuthError, type Session as AuthSession } from "@supabase/auth-js";
-import { ApiError, errorOf, fromPage, unreachable } from "../api/http";
+import { unreachable } from "../api/http";
 import type { SignIn } from "../api/config";
 import { clearStorage } from "../lib/storage";
 import { leave, type Account, type Session } from "./account";
+import { claimConversations } from "./claim";
 import { downloadWithToken } from "./downloads";
-import { clearPendingSignIn, pendingSignIn, returnParameters, savePendingSignIn, SESSION_KEY, userIdOf } from "./pendingSignIn";
+import { pendingSignIn, returnParameters, savePendingSignIn, SESSION_KEY, userIdOf } from "./pendingSignIn";
 import { problemOf, problemOfReturn, type SignInProblem } from "./problems";
-import { setTokens, withToken, type Tokens } from "./token";
+import { setTokens, type Tokens } from "./token";
 
 // PKCE: a link or a redirect from a provider opens a session only in the browser that requested it.
 function client({ url, key }: SignIn): Auth {
@@ -77,66 +78,6 @@ function reloadWhenSignedOut(auth: Auth, user: string): void {
   watching = auth.onAuthStateChange((event, session) => {
     if (event === "SIGNED_OUT" || (session && session.user.id !== user)) location.reload();
   }).data.subscription;
-}
-
-// Moving the conversations of this browser to the account.
-
-const CLAIM_TRIES = 3;
-const CLAIM_WAIT_MS = 1_500;
-const CLAIM_LATER_MS = 5_000;
-
-interface Claim {
-  conversations: number;
-  documents: number;
-  left: number;
-}
-
-/** Moves what this browser has stored without an account to the account, and returns the number of conversations. What is in use is moved later. */
-async function claimConversations(tokens: Tokens): Promise<number> {
-  if (!pendingSignIn()) return 0;
-  let taken = 0;
-  for (let n = 0; n < CLAIM_TRIES; n++) {
-    if (n > 0) await new Promise((go) => setTimeout(go, CLAIM_WAIT_MS));
-    try {
-      const { conversations, left } = await claim(tokens);
-      taken += conversations;
-      if (left === 0) {
-        clearPendingSignIn();
-        return taken;
-      }
-    } catch (err) {
-      if (!(err instanceof ApiError) || !err.transient) break; // claimLater tries again
-    }
-  }
-  claimLater(tokens);
-  return taken;
-}
-
-function claimLater(tokens: Tokens): void {
-  const again = async () => {
-    try {
-      const { conversations, documents, left } = await claim(tokens);
-      if (left === 0) clearPendingSignIn();
-      if (conversations > 0 && location.pathname.startsWith("/chat/")) return location.reload(); // this page may show one of them
-      if (conversations + documents > 0) await (await import("../api/query")).queries.invalidateQueries();
-      if (left === 0) return;
-    } catch (err) {
-      if (err instanceof ApiError && err.status === 403) return clearPendingSignIn(); // never allowed
-    }
-    setTimeout(() => void again(), CLAIM_LATER_MS);
-  };
-  setTimeout(() => void again(), CLAIM_LATER_MS);
-}
-
-async function claim(tokens: Tokens): Promise<Claim> {
-  let res: Response;
-  try {
-    res = await fetch("/api/me/claim", { method: "POST", headers: withToken(fromPage(), await tokens.current()) });
-  } catch {
-    throw unreachable();
-  }
-  if (!res.ok) throw await errorOf(res);
-  return (await res.json()) as Claim;
 }
 
 // User actions.

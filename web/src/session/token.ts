@@ -16,11 +16,19 @@ export function setTokens(source: Tokens | undefined): void {
 }
 
 /** The value of the Authorization header for a token. */
-export const bearer = (token: string): string => ["Bearer", token].join(" ");
+const bearer = (token: string): string => ["Bearer", token].join(" ");
 
-/** Returns a copy of the headers with the token, if there is one. */
+let frame: string | undefined;
+
+/** Says in all requests that this page is in a frame of another origin: cookies are others there. */
+export function setFrame(origin: string): void {
+  frame = origin;
+}
+
+/** Returns a copy of the headers with what says who sends the request: the token, if there is one, and the origin around the frame. */
 export function withToken(headers: HeadersInit | undefined, token: string | undefined): Headers {
   const all = new Headers(headers);
+  if (frame) all.set("X-Palaver-Frame", frame);
   if (token) all.set("Authorization", bearer(token));
   return all;
 }

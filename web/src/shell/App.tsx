@@ -1,11 +1,15 @@
-import { FolderOpen, PanelLeft, SquarePen } from "lucide-react";
+import { FolderOpen, MessageCircleDashed, PanelLeft, Search, SquarePen } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { request } from "../api/http";
 import { returnToDraft } from "../composer/drafts";
 import { focusMessage } from "../composer/focus";
+import { nextChat, returnChat } from "../composer/newChat";
 import type { Outgoing } from "../composer/types";
-import { useLibrary } from "../documents/library";
+import { InChat, useLibrary } from "../documents/library";
+import { openFind } from "../thread/findBus";
 import { Aside, Asides, AsideSlot, useAside } from "../ui/Aside";
 import { Button, IconButton } from "../ui/Button";
+import { local } from "../lib/storage";
 import { Drawer } from "../ui/Dialog";
 import { useDeleted } from "../ui/deletions";
 import { toast, Toaster, ToastRoom } from "../ui/toast";
@@ -14,12 +18,13 @@ import { words } from "../words";
 import { toastConnected } from "../imports/accounts";
 import { useSession } from "../session/account";
 import { Boundary } from "./Boundary";
-import { titleOf } from "./ConversationRow";
-import { conversationPath, refreshConversations, useConversation } from "./conversations";
+import { ChatTitle } from "./ChatTitle";
+import { conversationPath, refreshConversations, titleOf, useConversation } from "./conversations";
 import { LimitNotice } from "./LimitNotice";
 import { refreshMe } from "./me";
 import { dropPending, pendingOf } from "./pending";
 import { useShortcuts } from "./shortcuts";
+import { useLeaveTemporary, useTemporary } from "./temporary";
 import { Sidebar } from "./Sidebar";
 import { useRoute, type Go, type Place, type Visit } from "./useRoute";
 import { Welcome } from "./Welcome";
@@ -38,12 +43,16 @@ const Discovery = lazy(async () => {
   const [page] = await Promise.all([import("../discovery/Discovery"), import("../words/discovery").then((m) => m.loadDiscoveryWords())]);
   return page;
 });
+const Admin = lazy(async () => {
+  const [page] = await Promise.all([import("../admin/Admin"), import("../words/admin").then((m) => m.loadAdminWords())]);
+  return page;
+});
 const PrintPage = lazy(() => import("./PrintPage"));
 const SharedPage = lazy(() => import("./SharedPage"));
 const DocumentsPanel = lazy(() => import("../documents/DocumentsPanel").then((m) => ({ default: m.DocumentsPanel })));
 
 const PANEL = "documents";
-const PREFETCH_MS = 500;
+const FIRST_USE = ["pointermove", "pointerdown", "keydown"];
 
 export function App() {
   const [place, visit] = useRoute();
@@ -65,6 +74,15 @@ export function App() {
       </Boundary>
     );
   }
+  if (place?.page === "admin") {
+    return (
+      <Boundary>
+        <Suspense fallback={<Loading />}>
+          <Admin />
+        </Suspense>
+      </Boundary>
+    );
+  }
   return <Chat route={place} visit={visit} />;
 }
 
@@ -77,27 +95,33 @@ function Chat({ route, visit }: { route: Place | null; visit: Visit }) {
   const go = useCallback<Go>((id, how) => visit({ page: "chat", id }, how), [visit]);
   const wideScreen = useWideScreen();
   useEffect(() => {
-    const soon = setTimeout(() => void readThread().catch(() => {}), PREFETCH_MS); // so that it is loaded when the first message is sent
-    return () => clearTimeout(soon);
+    // So that it is loaded when the first message is sent, but not before the person does anything.
+    const used = new AbortController();
+    const load = () => (used.abort(), void readThread().catch(() => {}));
+    for (const act of FIRST_USE) addEventListener(act, load, { signal: used.signal, passive: true });
+    return () => used.abort();
   }, []);
   useEffect(toastConnected, []);
   useLeaveDeleted(threadId, go);
+  useLeaveTemporary(threadId);
   const [drawer, setDrawer] = useState(false);
+  const [folded, fold] = useFolded();
   const [listing, list] = useShortcuts(
     useCallback(() => go(null), [go]),
-    useCallback(() => setDrawer(true), []),
+    useCallback(() => (fold(false), setDrawer(true)), [fold]),
   );
   return (
+    <InChat value={place?.page === "chat" && !leaving ? (threadId ?? nextChat()) : null}>
     <Asides>
       <SkipToMessage board={place?.page === "discovery"} />
       <div className="flex h-full">
-        <SidebarColumn place={place} onOpen={go} onVisit={visit} onShortcuts={() => list(true)} />
+        <SidebarColumn folded={folded} fold={fold} place={place} onOpen={go} onVisit={visit} onShortcuts={() => list(true)} />
         <main className="flex h-full min-w-0 flex-1 flex-col">
           <Header place={place} onOpen={go} onVisit={visit} drawer={drawer} setDrawer={setDrawer} />
           {!wideScreen && !drawer && <ToastRoom />}
           <LimitNotice />
-          <Boundary key={`${place?.page} ${place?.id}`}>
-            {leaving ? <Loading /> : !place ? <Unknown onOpen={go} /> : place.page === "discovery" ? <Boards id={place.id} onVisit={visit} /> : threadId ? <Conversation threadId={threadId} onOpen={go} /> : <Welcome onStart={go} />}
+          <Boundary key={`${place?.page} ${place?.id ?? place?.name}`}>
+            {leaving ? <Loading /> : !place ? <Unknown onOpen={go} /> : place.name ? <Named name={place.name} onOpen={go} /> : place.page === "discovery" ? <Boards id={place.id} onVisit={visit} /> : threadId ? <Conversation threadId={threadId} onOpen={go} /> : <Welcome onStart={go} />}
           </Boundary>
         </main>
         <AsideSlot />
@@ -118,6 +142,7 @@ function Chat({ route, visit }: { route: Place | null; visit: Visit }) {
         </Suspense>
       )}
     </Asides>
+    </InChat>
   );
 }
 
@@ -143,6 +168,20 @@ function Unknown({ onOpen }: { onOpen: Go }) {
       </Button>
     </div>
   );
+}
+
+/** Opens a thread by the name that another client has given it. */
+function Named({ name, onOpen }: { name: string; onOpen: Go }) {
+  const [unknown, setUnknown] = useState(false);
+  useEffect(() => {
+    let left = false;
+    void request(`/api/ui/chat/${name}?limit=1`).then(
+      (found) => left || onOpen(found.headers.get("X-Thread-Id"), "replace"),
+      () => left || setUnknown(true),
+    );
+    return () => void (left = true);
+  }, [name, onOpen]);
+  return unknown ? <Unknown onOpen={onOpen} /> : <Loading />;
 }
 
 const Loading = () => <div className="flex-1" aria-busy="true" />;
@@ -176,21 +215,43 @@ function Brand() {
 
 const useWideScreen = () => useMedia("(min-width: 768px)");
 
+const FOLDED = "palaver.sidebar.folded"; // also read by public/theme.js
+
+/** Whether the list of chats is folded, in this browser. */
+function useFolded(): [boolean, (to: boolean) => void] {
+  const [folded, setFolded] = useState(() => local.read(FOLDED) !== null);
+  const fold = useCallback((to: boolean) => {
+    setFolded(to);
+    local.write(FOLDED, to ? "yes" : null);
+  }, []);
+  return [folded, fold];
+}
+
 interface Navigation {
   place: Place | null;
   onOpen: Go;
   onVisit: Visit;
 }
 
-function SidebarColumn({ onShortcuts, ...navigation }: Navigation & { onShortcuts: () => void }) {
+function SidebarColumn({ folded, fold, onShortcuts, ...navigation }: Navigation & { folded: boolean; fold: (to: boolean) => void; onShortcuts: () => void }) {
   if (!useWideScreen()) return null;
+  if (folded) {
+    return (
+      <aside aria-label={words.shell.chats} className="flex h-full w-14 shrink-0 flex-col items-center gap-1 border-r border-line bg-sunken/50 pt-2.5">
+        <IconButton icon={PanelLeft} label={words.shell.showChats} onClick={() => fold(false)} />
+        <IconButton icon={SquarePen} label={words.shell.newChat} onClick={() => navigation.onOpen(null)} />
+        <ToastRoom />
+      </aside>
+    );
+  }
   return (
-    <div className="flex h-full w-68 shrink-0 flex-col border-r border-line bg-sunken/50">
-      <p className="flex h-14 shrink-0 items-center px-5">
+    <aside aria-label={words.shell.chats} className="flex h-full w-68 shrink-0 flex-col border-r border-line bg-sunken/50">
+      <p className="flex h-14 shrink-0 items-center pr-3 pl-5">
         <Brand />
+        <IconButton className="ml-auto" icon={PanelLeft} label={words.shell.hideChats} onClick={() => fold(true)} />
       </p>
       <Sidebar {...navigation} onShortcuts={onShortcuts} />
-    </div>
+    </aside>
   );
 }
 
@@ -199,9 +260,10 @@ function Header({ place, onOpen, onVisit, drawer, setDrawer }: Navigation & { dr
   const threadId = place?.page === "chat" ? place.id : null;
   const wideScreen = useWideScreen();
   const aside = useAside();
-  const { docs } = useLibrary();
+  const kept = useLibrary().docs.filter((d) => !d.conversation_id).length;
   const conversation = useConversation(threadId);
-  const title = boards ? words.shell.discovery : threadId && (conversation || pendingOf(threadId)) ? titleOf(conversation) : ""; // the thread may not exist
+  const temporary = useTemporary(threadId);
+  const title = temporary ? words.thread.temporary : boards ? words.shell.discovery : threadId && (conversation || pendingOf(threadId)) ? titleOf(conversation) : ""; // the thread may not exist
 
   useEffect(() => {
     if (!boards) document.title = title ? `${title} · Palaver` : "Palaver"; // a board sets its own
@@ -221,17 +283,19 @@ function Header({ place, onOpen, onVisit, drawer, setDrawer }: Navigation & { dr
     <header className="flex h-14 shrink-0 items-center gap-2 px-3 sm:px-5">
       {!wideScreen && <IconButton label={words.shell.chats} icon={PanelLeft} onClick={() => setDrawer(true)} />}
       {!wideScreen && !threadId && !boards && <Brand />}
-      {title && <h1 dir="auto" className="min-w-0 truncate text-sm font-medium text-muted">{title}</h1>}
+      {temporary && <MessageCircleDashed aria-hidden className="size-4 shrink-0 text-accent" />}
+      {title && <ChatTitle key={threadId} title={title} conversation={conversation} temporary={temporary} onFind={wideScreen ? undefined : openFind} onOpen={onOpen} />}
       {!wideScreen && threadId && <IconButton label={words.shell.newChat} icon={SquarePen} className="ml-auto" onClick={() => onOpen(null)} />}
+      {wideScreen && threadId && title && <IconButton label={words.thread.find} icon={Search} className="ml-auto" onClick={openFind} />}
       <button
         type="button"
         aria-expanded={shown}
-        className={`${!wideScreen && threadId ? "" : "ml-auto"} inline-flex h-9 shrink-0 items-center gap-2 rounded-lg px-3 text-sm font-medium text-muted transition-colors pointer-coarse:h-11 hover:bg-sunken hover:text-ink aria-expanded:bg-sunken aria-expanded:text-ink`}
+        className={`${threadId && (title || !wideScreen) ? "" : "ml-auto"} inline-flex h-9 shrink-0 items-center gap-2 rounded-lg px-3 text-sm font-medium text-muted transition-colors pointer-coarse:h-11 hover:bg-sunken hover:text-ink aria-expanded:bg-sunken aria-expanded:text-ink`}
         onClick={() => (shown ? aside.close() : aside.show(PANEL))}
       >
         <FolderOpen aria-hidden className="size-4" />
         <span className="max-sm:sr-only">{words.shell.library}</span>
-        {docs.length > 0 && <span className="tabular-nums">{docs.length}</span>}
+        {kept > 0 && <span className="tabular-nums">{kept}</span>}
       </button>
       {!wideScreen && drawer && (
         <Drawer title={words.shell.chats} side="left" onClose={() => setDrawer(false)}>
@@ -255,12 +319,13 @@ const onActivity = () => {
 };
 
 /** One conversation, and the first message if it comes from the welcome page. */
-function Conversation({ threadId, onOpen }: { threadId: string; onOpen: Go }) {
+export function Conversation({ threadId, onOpen }: { threadId: string; onOpen: (id: string | null, how?: "replace") => void }) {
   const [first] = useState(() => pendingOf(threadId));
   const onFirstAccepted = useCallback(() => dropPending(threadId), [threadId]);
   const onUnsent = useCallback(
     (out: Outgoing) => {
       returnToDraft(null, out);
+      returnChat(threadId);
       dropPending(threadId);
       onOpen(null, "replace");
     },

@@ -1,23 +1,17 @@
-import { Archive, ArchiveRestore, Ellipsis, FileDown, Pencil, Pin, PinOff, Printer, Share2, Trash2 } from "lucide-react";
-import { lazy, Suspense, useEffect, useRef, useState, type MouseEvent } from "react";
+import { Ellipsis, Pin } from "lucide-react";
+import { useRef, useState, type MouseEvent } from "react";
 import { flushSync } from "react-dom";
-import { errorText } from "../api/query";
 import type { Conversation } from "../api/types";
-import { IconButton } from "../ui/Button";
 import { found, pieces } from "../documents/finding";
-import { short } from "../lib/format";
 import { plain } from "../lib/plain";
-import { composing } from "../ui/composing";
-import { deleteLater } from "../ui/deletions";
-import { Menu, MenuItem, MenuTab } from "../ui/Menu";
+import { IconButton } from "../ui/Button";
 import { besideRow } from "../ui/rows";
-import { useConfig } from "../api/useConfig";
-import { toast } from "../ui/toast";
 import { words } from "../words";
 import { dateTime } from "../words/intl";
-import { readHead } from "../thread/heads";
-import { changeConversation, conversationPath, printPath, refreshConversations } from "./conversations";
+import { ConversationMenu } from "./ConversationMenu";
+import { archiveConversation, deleteConversation, titleOf } from "./conversations";
 import { since } from "./groups";
+import { Rename } from "./Rename";
 import type { Go } from "./useRoute";
 
 interface Props {
@@ -31,14 +25,8 @@ interface Props {
   onPick?: (id: string, range: boolean) => void;
 }
 
-const ShareDialog = lazy(() => import("./ShareDialog"));
-
-export const titleOf = (c: Conversation | null): string => c?.title || words.shell.newChat;
-
 export function ConversationRow({ conversation: c, current, q, onOpen, picked = false, onPick }: Props) {
   const [renaming, setRenaming] = useState(false);
-  const [sharing, setSharing] = useState(false);
-  const { sharedLinks } = useConfig();
   const more = useRef<HTMLButtonElement>(null);
   const title = titleOf(c);
   const match = plain(c.match ?? "");
@@ -47,19 +35,12 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
     const next = besideRow(more.current!);
     if (current) onOpen(null, "replace"); // to the welcome page
     else requestAnimationFrame(() => next?.focus()); // after the menu has restored the focus
-    deleteLater({
-      path: conversationPath(c.id),
-      text: words.common.deleted(short(title, 40)),
-      onUndo: () => current && location.pathname === "/" && onOpen(c.id, "replace"), // unless the user has left since
-      onDeleted: () => void refreshConversations(),
-    });
+    deleteConversation(c, () => current && location.pathname === "/" && onOpen(c.id, "replace")); // unless the user has left since
   };
 
   const archive = async () => {
     const next = besideRow(more.current!);
-    if (!(await changeConversation(c.id, { archived: !c.archived }))) return;
-    if (!current) next?.focus();
-    if (!c.archived) toast(words.shell.wasArchived(short(title, 40)), { action: { label: words.common.undo, onClick: () => void changeConversation(c.id, c.pinned ? { pinned: true } : { archived: false }) } }); // archiving has unpinned it
+    if ((await archiveConversation(c)) && !current) next?.focus();
   };
 
   const renamed = (focused: boolean) => {
@@ -94,7 +75,8 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
           </span>
         )}
       </a>
-      <Menu
+      <ConversationMenu
+        conversation={c}
         trigger={
           <IconButton
             ref={more}
@@ -104,36 +86,10 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
             className="absolute inset-y-0 right-0.5 my-auto opacity-0 group-hover:opacity-100 focus-visible:opacity-100 data-popup-open:opacity-100 pointer-coarse:opacity-100"
           />
         }
-      >
-        <MenuItem icon={Pencil} onSelect={() => setRenaming(true)}>
-          {words.shell.rename}
-        </MenuItem>
-        <MenuItem icon={c.pinned ? PinOff : Pin} onSelect={() => void changeConversation(c.id, { pinned: !c.pinned })}>
-          {c.pinned ? words.shell.unpin : words.shell.pin}
-        </MenuItem>
-        {sharedLinks && (
-          <MenuItem icon={Share2} onSelect={() => setSharing(true)}>
-            {words.share.menu}
-          </MenuItem>
-        )}
-        <MenuItem icon={FileDown} onSelect={() => void exportOne(c)}>
-          {words.shell.exportMarkdown}
-        </MenuItem>
-        <MenuTab icon={Printer} href={() => printPath(c.id)}>
-          {words.shell.print}
-        </MenuTab>
-        <MenuItem icon={c.archived ? ArchiveRestore : Archive} onSelect={() => void archive()}>
-          {c.archived ? words.shell.unarchive : words.shell.archive}
-        </MenuItem>
-        <MenuItem icon={Trash2} danger onSelect={remove}>
-          {words.shell.delete}
-        </MenuItem>
-      </Menu>
-      {sharing && (
-        <Suspense>
-          <ShareDialog conversation={c} onClose={() => setSharing(false)} />
-        </Suspense>
-      )}
+        onRename={() => setRenaming(true)}
+        onArchive={() => void archive()}
+        onDelete={remove}
+      />
     </div>
   );
 }
@@ -159,69 +115,22 @@ function Pickable({ conversation: c, title, picked, onPick }: PickableProps) {
   );
 }
 
-/** Saves a conversation as a Markdown file. */
-async function exportOne(c: Conversation): Promise<void> {
-  try {
-    const { fileName, markdownOf, readAll, save } = await import("../thread/exporting");
-    const title = titleOf(c);
-    save(fileName(title), markdownOf(title, await readAll(c.id, new AbortController().signal, readHead(c.id))));
-  } catch (err) {
-    toast.error(errorText(err));
-  }
-}
-
-/** A conversation's state; when it is idle, the time of its last message. */
+/** A conversation's state: words for what runs or waits for an approval, a dot for a question, else the time of the last message. */
 function State({ conversation: c }: { conversation: Conversation }) {
-  if (c.status === "running") return <span className="shimmer shrink-0 text-xs">{words.shell.answering}</span>;
-  if (c.status === "interrupted") return <span className="shrink-0 text-xs text-warn">{words.shell.needsReply}</span>;
+  if (c.status === "running") {
+    // Only the opacity of a dot changes, which the browser does beside the page's work: a band over the text is painted 60 times a second.
+    return (
+      <span className="flex shrink-0 items-center gap-1.5 text-xs text-accent">
+        <span aria-hidden className="size-1.5 animate-pulse rounded-full bg-accent motion-reduce:animate-none" /> {words.shell.answering}
+      </span>
+    );
+  }
+  if (c.approval) return <span className="shrink-0 text-xs text-warn">{words.shell.needsApproval}</span>;
+  if (c.status === "interrupted") return <span role="img" aria-label={words.shell.needsReply} title={words.shell.needsReply} className="mx-1 size-2 shrink-0 self-center rounded-full bg-warn" />;
   const last = c.last_message_at;
   return (
     <time dateTime={last} title={last && dateTime(new Date(last))} className="shrink-0 text-xs text-muted group-focus-within:invisible group-hover:invisible pointer-coarse:visible">
       {since(last)}
     </time>
-  );
-}
-
-interface RenameProps {
-  conversation: Conversation;
-  /** Called when the input is removed, with whether it had the focus. */
-  onDone: (focused: boolean) => void;
-}
-
-function Rename({ conversation: c, onDone }: RenameProps) {
-  const [title, setTitle] = useState(c.title);
-  const input = useRef<HTMLInputElement>(null);
-  const done = useRef(false);
-  // Waits until the menu has restored the focus.
-  useEffect(() => {
-    const frame = requestAnimationFrame(() => input.current?.select());
-    return () => cancelAnimationFrame(frame);
-  }, []);
-  const save = (keep: boolean) => {
-    if (done.current) return; // Enter is followed by a blur
-    done.current = true;
-    const next = title.trim();
-    const end = () => onDone(document.activeElement === input.current);
-    if (keep && next !== "" && next !== c.title) void changeConversation(c.id, { title: next }).finally(end);
-    else end();
-  };
-  return (
-    <div>
-      <input
-        ref={input}
-        dir="auto"
-        aria-label={words.shell.title}
-        value={title}
-        maxLength={200}
-        className="h-8 w-full rounded-lg border border-accent bg-surface px-2 text-sm outline-none pointer-coarse:h-11"
-        onChange={(e) => setTitle(e.target.value)}
-        onBlur={() => save(true)}
-        onKeyDown={(e) => {
-          if (composing(e.nativeEvent) || (e.key !== "Enter" && e.key !== "Escape")) return;
-          e.preventDefault();
-          save(e.key === "Enter");
-        }}
-      />
-    </div>
   );
 }

@@ -3,6 +3,7 @@ import { ApiError, request } from "../api/http";
 import { errorText } from "../api/query";
 import { clearStorage } from "../lib/storage";
 import { leave, useSession } from "../session/account";
+import { signOutOfAccount } from "../session/start";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { words } from "../words";
@@ -33,7 +34,7 @@ export default function DeleteDialog({ id, onClose }: { id: string; onClose: () 
     setProblem("");
     try {
       await leave(() => deleteEverything(id));
-      if (account) return await (await import("../session/supabase")).signOutOfAccount();
+      if (account) return await signOutOfAccount();
       clearStorage();
       location.assign("/");
     } catch (err) {

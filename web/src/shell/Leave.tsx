@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { errorText } from "../api/query";
-import { disconnectGoogle } from "../imports/accounts";
+import { disconnect as disconnectAccount } from "../imports/accounts";
 import { clearStorage } from "../lib/storage";
 import { leave } from "../session/account";
 import { Button } from "../ui/Button";
@@ -21,7 +21,7 @@ export function SignOut({ onClose }: { onClose: () => void }) {
 
 export function Disconnect({ account, onClose }: { account: string; onClose: () => void }) {
   const disconnect = async () => {
-    const revoked = await disconnectGoogle();
+    const revoked = await disconnectAccount();
     onClose();
     toast(revoked ? words.account.google.disconnected : words.account.google.disconnectedHere);
   };

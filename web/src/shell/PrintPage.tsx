@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { errorText } from "../api/query";
 import { readAll } from "../thread/exporting";
 import Markdown from "../thread/Markdown";
-import { answerText, citationsOf, picturesOf, shown } from "../thread/parts";
+import { answerText, citationsOf, picturesOf, shown, unverifiedOf } from "../thread/parts";
 import { Pictures } from "../thread/Pictures";
 import type { Message } from "../thread/types";
 import { Button } from "../ui/Button";
@@ -45,12 +45,13 @@ export default function PrintPage({ threadId }: { threadId: string }) {
 function PrintedMessage({ message: m }: { message: Message }) {
   const mine = m.role === "user";
   const citations = citationsOf(m);
+  const unverified = unverifiedOf(m);
   return (
     <section className="mb-5 break-inside-auto">
       <h2 className="mb-1 text-xs font-semibold text-muted">{mine ? words.message.you : "Palaver"}</h2>
       {shown(m).map((p, i) => {
         if (p.type === "text" && mine) return <p key={i} dir="auto" className="whitespace-pre-wrap">{p.text}</p>;
-        if (p.type === "text") return <Markdown key={i} text={p.text} citations={citations} onCite={nothing} />;
+        if (p.type === "text") return <Markdown key={i} text={p.text} citations={citations} unverified={unverified} onCite={nothing} />;
         if (p.type !== "data-interrupt") return null;
         return (
           <p key={i} dir="auto" className="my-2 border-s-2 border-line ps-3 text-sm">

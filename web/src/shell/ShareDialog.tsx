@@ -2,7 +2,7 @@ import { Link2Off } from "lucide-react";
 import { useRef, useState } from "react";
 import { errorText } from "../api/query";
 import type { Conversation } from "../api/types";
-import { CopyButton } from "../thread/CopyButton";
+import { CopyButton, copyText } from "../thread/CopyButton";
 import { readHead } from "../thread/heads";
 import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -14,13 +14,16 @@ import { createShare, revokeShare, useShares, type NewShare, type Share } from "
 /** Makes and revokes links to a copy of a conversation. A new link is only in the state of this dialog, until it closes. */
 export default function ShareDialog({ conversation: c, onClose }: { conversation: Conversation; onClose: () => void }) {
   const [made, setMade] = useState<NewShare>();
+  const [copied, setCopied] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   const create = async () => {
     setBusy(true);
     setProblem("");
     try {
-      setMade(await createShare(c.id, readHead(c.id)));
+      const share = await createShare(c.id, readHead(c.id));
+      setCopied(await copyText(location.origin + share.path));
+      setMade(share);
     } catch (err) {
       setProblem(errorText(err));
     }
@@ -31,7 +34,7 @@ export default function ShareDialog({ conversation: c, onClose }: { conversation
       <div className="space-y-5 text-sm">
         <p className="text-muted">{words.share.help}</p>
         {made ? (
-          <Made key={made.id} url={location.origin + made.path} />
+          <Made key={made.id} url={location.origin + made.path} copied={copied} />
         ) : (
           <Button variant="primary" disabled={busy} onClick={() => void create()}>
             {words.share.create}
@@ -48,10 +51,10 @@ export default function ShareDialog({ conversation: c, onClose }: { conversation
   );
 }
 
-function Made({ url }: { url: string }) {
+function Made({ url, copied }: { url: string; copied: boolean }) {
   return (
     <div className="rounded-xl border border-line bg-sunken p-3">
-      <p role="status">{words.share.created}</p>
+      <p role="status">{copied ? words.share.createdCopied : words.share.created}</p>
       <div className="mt-2 flex items-center gap-2">
         <input readOnly autoFocus aria-label={words.share.link} value={url} dir="ltr" onFocus={(e) => e.target.select()} className="h-9 min-w-0 flex-1 rounded-lg border border-edge bg-surface px-3 font-mono text-xs pointer-coarse:h-11" />
         <CopyButton text={url} label={words.share.copy} />

@@ -48,17 +48,17 @@ export default function SharedPage({ token }: { token: string }) {
 function SharedMessage({ message: m }: { message: Shared["messages"][number] }) {
   if (m.role === "user") {
     return (
-      <section aria-label={words.message.you} className="mb-6 flex justify-end">
+      <article aria-label={words.message.you} className="mb-6 flex justify-end">
         <p dir="auto" className="max-w-[85%] rounded-2xl bg-sunken px-4 py-2.5 break-words whitespace-pre-wrap">
           {m.text}
         </p>
-      </section>
+      </article>
     );
   }
   const citations = m.citations ?? [];
   return (
     <article aria-label="Palaver" className="mb-8">
-      <Markdown text={m.text} citations={citations} onCite={nothing} />
+      <Markdown text={m.text} citations={citations} unverified={m.unverified} onCite={nothing} />
       {citations.length > 0 && (
         <details className="mt-3 text-sm text-muted">
           <summary className="w-fit cursor-pointer rounded-md py-1 pointer-coarse:py-3">

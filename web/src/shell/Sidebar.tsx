@@ -76,10 +76,10 @@ export function Sidebar({ place, onOpen, onVisit, onShortcuts }: Props) {
   );
 }
 
-/** Shows the name of the model. Without a model it shows nothing, because the welcome page says so. */
+/** Shows the name of the model. Without a model it shows nothing, because the welcome page says so, and where people choose one, because the composer does. */
 function ModelName() {
-  const { offline, modelLabel } = useConfig();
-  return <p className="min-w-0 flex-1 truncate px-2 text-xs text-muted">{offline ? "" : modelLabel}</p>;
+  const { offline, modelLabel, models } = useConfig();
+  return <p className="min-w-0 flex-1 truncate px-2 text-xs text-muted">{offline || models.length > 1 ? "" : modelLabel}</p>;
 }
 
 function ModelLine() {

@@ -1,17 +1,17 @@
-import { FolderPlus, MessageCircleQuestion, type LucideIcon } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { FolderPlus, MessageCircleDashed, MessageCircleQuestion, type LucideIcon } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
 import { useConfig } from "../api/useConfig";
 import { Composer } from "../composer/Composer";
+import { messageContent } from "../composer/outgoing";
+import { beginChat } from "../composer/newChat";
 import { moveScope } from "../composer/scope";
 import type { ComposerHandle, Outgoing } from "../composer/types";
 import { useLibrary } from "../documents/library";
-import { newId } from "../lib/id";
-import { useAside } from "../ui/Aside";
-import { Middle } from "../ui/Middle";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { useIdeas } from "./ideas";
 import { keepPending } from "./pending";
+import { keepTemporary } from "./temporary";
 import type { Go } from "./useRoute";
 
 const nothingRuns = () => {};
@@ -20,7 +20,6 @@ const nothingRuns = () => {};
 export function Welcome({ onStart }: { onStart: Go }) {
   const library = useLibrary();
   const ideas = useIdeas(library.docs);
-  const aside = useAside();
   const composer = useRef<ComposerHandle>(null);
   const pointer = useMedia("(pointer: fine)"); // on a phone, the keyboard would cover the page
 
@@ -28,9 +27,11 @@ export function Welcome({ onStart }: { onStart: Go }) {
     if (pointer) composer.current?.focus();
   }, [pointer]);
 
+  const [temporary, setTemporary] = useState(false);
   const start = (out: Outgoing) => {
-    const threadId = newId();
-    keepPending(threadId, out);
+    const threadId = beginChat();
+    keepPending(threadId, temporary ? { ...out, temporary } : out);
+    if (temporary) keepTemporary(threadId);
     moveScope(threadId);
     onStart(threadId);
   };
@@ -41,13 +42,27 @@ export function Welcome({ onStart }: { onStart: Go }) {
         <h1 className="text-center text-2xl font-semibold tracking-tight text-balance sm:text-[1.75rem]">{words.welcome.title}</h1>
         <p className="mx-auto mt-2 mb-7 max-w-md text-center text-balance text-muted">{words.welcome.intro}</p>
         <Composer ref={composer} threadId={null} busy={false} onSend={start} onStop={nothingRuns} />
+        <p className="mt-2 flex min-h-9 flex-wrap items-center justify-center gap-x-2 text-sm text-muted">
+          <button
+            type="button"
+            aria-pressed={temporary}
+            className="inline-flex h-9 items-center gap-2 rounded-lg px-3 font-medium transition-colors pointer-coarse:h-11 hover:bg-sunken hover:text-ink aria-pressed:bg-accent-soft aria-pressed:text-accent"
+            onClick={() => {
+              setTemporary(!temporary);
+              if (pointer) composer.current?.focus();
+            }}
+          >
+            <MessageCircleDashed aria-hidden className="size-4 shrink-0" /> {words.thread.temporary}
+          </button>
+          <span role="status" className="text-center text-balance">{temporary ? words.thread.temporaryHelp : ""}</span>
+        </p>
         <ul aria-label={words.welcome.ideas} className="mt-4 flex flex-wrap justify-center gap-2">
           <li>
-            <Way icon={FolderPlus} label={library.loaded && library.docs.length === 0 ? words.welcome.addFirst : words.welcome.add} onClick={() => aside.show("documents")} />
+            <Way icon={FolderPlus} label={library.loaded && library.docs.length === 0 ? words.welcome.addFirst : words.welcome.add} onClick={() => composer.current?.pickFiles()} />
           </li>
           {ideas.map((idea) => (
             <li key={idea.label} className="max-w-full">
-              <Way icon={MessageCircleQuestion} label={idea.label} note={idea.shared ? words.welcome.sample : ""} onClick={() => composer.current?.write(idea.doc)} />
+              <Way icon={MessageCircleQuestion} label={idea.label} note={idea.shared ? words.welcome.sample : ""} onClick={() => start({ ...messageContent(idea.doc), attachments: [], onBusy: "enqueue" })} />
             </li>
           ))}
         </ul>
@@ -75,13 +90,13 @@ function Way({ icon: Glyph, label, note = "", onClick }: { icon: LucideIcon; lab
   return (
     <button
       type="button"
-      aria-label={[label, note].filter(Boolean).join(", ")}
-      title={label}
       onClick={onClick}
-      className="inline-flex h-9 max-w-full items-center gap-2 rounded-full pointer-coarse:h-11 border border-line bg-surface px-4 text-sm text-muted transition-colors hover:border-edge hover:text-ink"
+      className="inline-flex min-h-9 max-w-full items-center gap-2 rounded-[1.125rem] py-1.5 text-left pointer-coarse:min-h-11 border border-line bg-surface px-4 text-sm text-muted transition-colors hover:border-edge hover:text-ink"
     >
       <Glyph aria-hidden className="size-4 shrink-0 text-accent" />
-      <Middle text={label} />
+      <span dir="auto" className="min-w-0 break-words">
+        {label}
+      </span>
       {note && <span className="shrink-0 rounded-full bg-sunken px-2 py-0.5 text-xs">{note}</span>}
     </button>
   );

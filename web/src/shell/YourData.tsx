@@ -1,9 +1,10 @@
-import { Download, Gauge, KeyRound, LogOut, MonitorX, SquareUserRound, Trash2, UserRound } from "lucide-react";
+import { Download, Gauge, KeyRound, LogOut, MonitorX, Settings, ShieldCheck, SquareUserRound, Trash2, UserRound } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { errorText } from "../api/query";
 import { useSession, type Account } from "../session/account";
+import { signOutOfAccount } from "../session/start";
 import { IconButton } from "../ui/Button";
-import { Menu, MenuHeading, MenuItem, MenuLink } from "../ui/Menu";
+import { Menu, MenuHeading, MenuItem, MenuLink, MenuTab } from "../ui/Menu";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 import { signOut, useMe } from "./me";
@@ -13,12 +14,13 @@ const GoogleItems = lazy(() => import("../imports/GoogleItems"));
 const KeysDialog = lazy(() => import("./KeysDialog"));
 const ProfileDialog = lazy(() => import("./ProfileDialog"));
 const UsageDialog = lazy(() => import("./UsageDialog"));
+const ServersDialog = lazy(() => import("../imports/ServersDialog"));
 const DeleteDialog = lazy(() => import("./DeleteDialog"));
 const SignOut = lazy(() => import("./Leave").then((m) => ({ default: m.SignOut })));
 const Disconnect = lazy(() => import("./Leave").then((m) => ({ default: m.Disconnect })));
 
 /** The dialog that the menu has opened. */
-type Opened = "profile" | "keys" | "usage" | "delete" | "leave" | { disconnect: string };
+type Opened = "profile" | "keys" | "usage" | "servers" | "delete" | "leave" | { disconnect: string };
 
 /** The menu for the user's data: profile, personal keys, usage, connected accounts, export, deletion and sign-out. */
 export function YourData() {
@@ -28,7 +30,7 @@ export function YourData() {
   const close = () => open(undefined);
   return (
     <>
-      <Menu side="top" trigger={<IconButton label={account ? words.account.yours : words.account.menu} icon={UserRound} />}>
+      <Menu side="top" trigger={<IconButton label={account ? words.account.yours : words.account.menu} icon={account ? UserRound : Settings} />}>
         {account && <MenuHeading text={words.account.yours} detail={account.name || words.account.nameless} />}
         {me && (
           <MenuItem icon={SquareUserRound} onSelect={() => open("profile")}>
@@ -41,11 +43,16 @@ export function YourData() {
         <MenuItem icon={Gauge} onSelect={() => open("usage")}>
           {words.account.usage}
         </MenuItem>
+        {me?.admin && (
+          <MenuTab icon={ShieldCheck} href={() => "/admin"}>
+            {words.account.admin}
+          </MenuTab>
+        )}
         <MenuLink icon={Download} href="/api/me/export">
           {words.account.download}
         </MenuLink>
         <Suspense fallback={null}>
-          <GoogleItems onDisconnect={(name) => open({ disconnect: name })} />
+          <GoogleItems onDisconnect={(name) => open({ disconnect: name })} onServers={() => open("servers")} />
         </Suspense>
         {me?.id && (
           <MenuItem danger icon={Trash2} onSelect={() => open("delete")}>
@@ -55,8 +62,9 @@ export function YourData() {
         <SignOutItems account={account} anonymous={me?.anonymous === true} onLeave={() => open("leave")} />
       </Menu>
       <Suspense fallback={null}>
-        {opened === "profile" && me && <ProfileDialog profile={{ industry: me.industry ?? "", location: me.location ?? "" }} onClose={close} />}
+        {opened === "profile" && me && <ProfileDialog profile={me} onClose={close} />}
         {opened === "keys" && <KeysDialog onClose={close} />}
+        {opened === "servers" && <ServersDialog onClose={close} />}
         {opened === "usage" && <UsageDialog onClose={close} />}
         {opened === "delete" && me?.id && <DeleteDialog id={me.id} onClose={close} />}
         {opened === "leave" && <SignOut onClose={close} />}
@@ -90,7 +98,6 @@ function SignOutItems({ account, anonymous, onLeave }: { account: Account | unde
 
 async function leaveAccount(): Promise<void> {
   toast(words.account.signingOut);
-  const { signOutOfAccount } = await import("../session/supabase");
   await signOutOfAccount();
 }
 

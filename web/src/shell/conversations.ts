@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tan
 import { getJSON, post, request } from "../api/http";
 import { refresh, errorText } from "../api/query";
 import type { Conversation, Page } from "../api/types";
+import { short } from "../lib/format";
 import { readHead } from "../thread/heads";
 import { deleteLater, useDeleted } from "../ui/deletions";
 import { toast } from "../ui/toast";
@@ -49,6 +50,8 @@ export function useConversation(id: string | null): Conversation | null {
 /** Call it when a turn starts, pauses or ends: the title, order, state and documents may have changed. */
 export const refreshConversations = (): Promise<void> => refresh(KEY);
 
+export const titleOf = (c: Conversation | null): string => c?.title || words.shell.newChat;
+
 interface Change {
   title?: string;
   pinned?: boolean;
@@ -66,6 +69,23 @@ export async function changeConversation(id: string, change: Change): Promise<bo
   }
   await refreshConversations();
   return done;
+}
+
+/** Archives a conversation, or takes it out of the archive. Returns whether it worked; the notice offers to undo it. */
+export async function archiveConversation(c: Conversation): Promise<boolean> {
+  if (!(await changeConversation(c.id, { archived: !c.archived }))) return false;
+  if (!c.archived) toast(words.shell.wasArchived(short(titleOf(c), 40)), { action: { label: words.common.undo, onClick: () => void changeConversation(c.id, c.pinned ? { pinned: true } : { archived: false }) } }); // archiving has unpinned it
+  return true;
+}
+
+/** Deletes a conversation when the notice closes. */
+export function deleteConversation(c: Conversation, onUndo: () => void): void {
+  deleteLater({
+    path: path(c.id),
+    text: words.common.deleted(short(titleOf(c), 40)),
+    onUndo,
+    onDeleted: () => void refreshConversations(),
+  });
 }
 
 const BATCH = "/api/batch/conversations";

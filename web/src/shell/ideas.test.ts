@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Doc } from "../api/types";
 import { textOf } from "../composer/outgoing";
-import { headingsOf, ideasFor, sourcesOf } from "./ideas";
+import { BYTES, headingsOf, ideasFor, sourcesOf, textsFor } from "./ideas";
 
 const doc = (id: string, title: string, more: Partial<Doc> = {}): Doc => ({ id, title, status: "ready", source_type: "upload", format: "md", bytes: 10, chunks: 1, public: false, ...more });
 
@@ -11,22 +11,62 @@ describe("suggestions for a new chat", () => {
     expect(headingsOf("# Leave Policy\n\n## 2.1 Annual leave\n# **Carry-over** #\n## ab\nno # heading\n## Annual leave\n", "Leave policy")).toEqual(["Annual leave", "Carry-over"]);
   });
 
-  it("ask about the documents in turn, with a mention; there are at most three", () => {
-    const docs = [doc("a", "Leave"), doc("b", "Travel")];
-    const texts = new Map([["a", "# Annual leave\n# Sick leave\n# Unpaid leave"], ["b", "# By train"]]);
-    const ideas = ideasFor(docs, texts);
-    expect(ideas.map((i) => i.label)).toEqual(["What does Leave say about “Annual leave”?", "What does Travel say about “By train”?", "What does Leave say about “Sick leave”?"]);
-    expect(textOf(ideas[0]!.doc)).toBe("What does @Leave say about “Annual leave”?");
+  it.each(["instead of the default.", "WARNING : you MUST use the ENGLISH NAME of your language", "Purpose", "1. Einleitung", "Appendix A", "annual leave and so on", "A sentence that is much too long for a heading of a section", "Note: see below", "Contents ........ 3"])("%j is no topic", (heading) => {
+    expect(headingsOf(`## ${heading}\n`, "T")).toEqual([]);
   });
 
-  it("compare and summarize if there are no headings", () => {
-    expect(ideasFor([doc("a", "Policy 2024", { public: true }), doc("b", "Policy 2025")], new Map()).map((i) => [i.label, i.shared])).toEqual([["Compare Policy 2024 and Policy 2025", true], ["Summarize Policy 2024", true]]);
-    expect(ideasFor([], new Map())).toEqual([]);
+  it.each(["§ 4 Kündigung", "2.1 Liquidity coverage", "How do I orphan a package?", "Urlaub im Ausland"])("%j is one", (heading) => {
+    expect(headingsOf(`## ${heading}\n`, "T")).toEqual([heading.replace(/^(§ 4|2\.1) /, "")]);
   });
 
-  it("are about the user's newest documents; about shared ones only if the user has none", () => {
+  const labels = (docs: Doc[], texts = new Map<string, string>()) => ideasFor(docs, texts).map((i) => i.label);
+
+  it("are one for each skill, the user's documents first", () => {
+    const docs = [doc("a", "Leave policy 2025"), doc("b", "Leave policy 2024"), doc("p", "Travel", { public: true }), doc("q", "Travel abroad", { public: true })];
+    const ideas = ideasFor(docs, new Map([["a", "# Purpose\n# Sick leave"], ["p", "# By train"]]));
+    expect(ideas.map((i) => [i.label, i.shared])).toEqual([
+      ["What does Leave policy 2025 say about “Sick leave”?", false],
+      ["Summarize Leave policy 2025", false],
+      ["What changed from the 2024 to the 2025 policy?", false],
+      ["Check a text against Leave policy 2025", false],
+    ]);
+    expect(textOf(ideas[0]!.doc)).toBe("What does @Leave policy 2025 say about “Sick leave”?");
+    expect(textOf(ideas[2]!.doc).trim()).toBe("Compare @Leave policy 2024 and @Leave policy 2025");
+  });
+
+  it("read no more texts than until one has a section to ask about", async () => {
+    const docs = [doc("big", "Archive", { bytes: BYTES + 1 }), doc("e", "Letter"), doc("lost", "Lost"), doc("a", "Leave policy"), doc("b", "Fees")];
+    const stored: Record<string, string> = { big: "# Boxes", e: "no heading", a: "# Sick leave", b: "# By month" };
+    const read: string[] = [];
+    const texts = await textsFor(docs, (id) => (read.push(id), stored[id] === undefined ? Promise.reject(new Error("404")) : Promise.resolve(stored[id])));
+    expect(read).toEqual(["e", "lost", "a"]);
+    expect(labels(docs, texts)[0]).toBe("What does Leave policy say about “Sick leave”?");
+    expect(labels(docs, texts)).toEqual(labels(docs, new Map([...texts, ["b", stored.b!]])));
+  });
+
+  it("check a letter against rules", () => {
+    expect(labels([doc("e", "E-mail about the customer list"), doc("r", "Data policy")])).toContain("Check E-mail about the customer list against Data policy");
+  });
+
+  it("name what is checked by its kind when the titles are long", () => {
+    const rules = "Remote Work and Customer Data Policy 2025 of the whole group";
+    expect(labels([doc("e", "Email: Customer list for the spring campaign"), doc("r", rules)])).toContain("Check an e-mail against the rules");
+    expect(labels([doc("e", "Letter to all customers about the campaign"), doc("r", rules)])).toContain("Check a letter against the rules");
+    expect(labels([doc("r", rules)])).toContain("Check a text against the rules");
+  });
+
+  it("are never cut", () => {
+    const long = "The quick brown contract clause number N states that the supplier and the customer";
+    expect(labels([doc("a", long)])).toEqual(["Summarize your newest document"]);
+    expect(labels([doc("a", long, { public: true })])).toEqual([]);
+    expect(labels([doc("a", `${long} one`), doc("b", `${long} two`)], new Map([["a", "# Fees"]]))).toEqual(["What do the documents say about “Fees”?", "Summarize your newest document"]);
+    expect(labels([doc("a", `${long} 2024`), doc("b", `${long} 2025`)])).toEqual(["Summarize your newest document", "What changed from the 2024 to the 2025 customer?"]);
+    expect(labels([])).toEqual([]);
+  });
+
+  it("are about the user's three newest documents, then about shared ones", () => {
     const all = [doc("p", "Public", { public: true, created_at: "2026-03" }), doc("o", "Old", { created_at: "2026-01" }), doc("n", "New", { created_at: "2026-02" }), doc("x", "Unread", { status: "processing" })];
-    expect(sourcesOf(all).map((d) => d.id)).toEqual(["n", "o"]);
+    expect(sourcesOf(all).map((d) => d.id)).toEqual(["n", "o", "p"]);
     expect(sourcesOf(all.filter((d) => d.id === "p" || d.id === "x")).map((d) => d.id)).toEqual(["p"]);
   });
 });

@@ -1,4 +1,4 @@
-import { useQueries } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Doc } from "../api/types";
 import { emptyDoc, mentionNode, suggestion, type Node } from "../composer/outgoing";
@@ -7,7 +7,7 @@ import { mostAlike } from "../lib/alike";
 import { words } from "../words";
 import { nameOf } from "../documents/names";
 
-/** A suggestion: its label, and what it puts into the composer. */
+/** A suggestion: its label, and the message that a click sends. */
 export interface Idea {
   label: string;
   /** Whether it is about shared documents. */
@@ -16,15 +16,27 @@ export interface Idea {
 }
 
 const MOST = 3;
+const SHARED = 5;
 /** Maximum size of a document to read for its headings, in bytes. */
 export const BYTES = 200_000;
+
+/** Headings that every document has; nobody asks about them. */
+const GENERIC =
+  /^(?:introduction|intro|purpose|scope|overview|background|summary|abstract|contents|table of contents|general(?: provisions)?|definitions|references|appendix|annex|conclusions?|preface|foreword|notes?|index|disclaimer|changelog|revision history|einleitung|einführung|zweck|ziel|geltungsbereich|überblick|übersicht|hintergrund|zusammenfassung|inhalt|inhaltsverzeichnis|allgemeines|begriffe|begriffsbestimmungen|anhang|anlage|vorwort|fazit|schluss|hinweise?)(?:\s+[\dA-Z])?$/i;
+
+/** Whether a heading names a topic: it is a few words that begin like a title, no part of a sentence and no shouting. */
+function isTopic(heading: string): boolean {
+  const words = heading.split(/\s+/);
+  const shouted = words.filter((w) => /^\p{Lu}{4,}$/u.test(w)).length;
+  return heading.length >= 4 && heading.length <= 48 && words.length <= 7 && /^(?!\p{Ll})[\p{L}\p{N}]/u.test(heading) && !/[.:;,!…|]$|[:;|]\s|\.{3}|https?:/.test(heading) && shouted === 0 && !GENERIC.test(heading);
+}
 
 /** The headings of a Markdown text that suit a question, with their UTF-16 offsets. */
 export function headingsAt(text: string, title: string): { heading: string; at: number }[] {
   const seen = new Set<string>();
-  return [...text.matchAll(/^#{1,4} +(.+?)[ #]*$/gm)].flatMap((m) => {
-    const heading = m[1]!.replace(/^[\d.]+\s+/, "").replace(/[*_`]/g, "").trim();
-    if (heading.length < 4 || heading.length > 60 || heading.toLowerCase() === title.toLowerCase() || seen.has(heading)) return [];
+  return [...text.matchAll(/^#{1,4} +(.+)$/gm)].flatMap((m) => {
+    const heading = m[1]!.replace(/(?<![ #])[ #]+$/, "").replace(/^(?:[\d.]+|§+\s*\d+|[A-Z]\.)\s+/, "").replace(/[*_`]/g, "").trim();
+    if (!isTopic(heading) || heading.toLowerCase() === title.toLowerCase() || seen.has(heading)) return [];
     seen.add(heading);
     return [{ heading, at: m.index }];
   });
@@ -34,6 +46,10 @@ export const headingsOf = (text: string, title: string): string[] => headingsAt(
 
 const HERE = "\uE000";
 
+/** The longest label of a suggestion, in characters. A longer one would have to be cut. */
+export const LONGEST = 72;
+const fits = (label: string): boolean => [...label].length <= LONGEST;
+
 /** A question about a section of a document. It mentions the document. */
 export function about(d: Doc, heading: string): Idea {
   const [before = "", after = ""] = words.welcome.about(HERE, heading).split(HERE);
@@ -41,33 +57,88 @@ export function about(d: Doc, heading: string): Idea {
   return { label: words.welcome.about(nameOf(d), heading), shared: d.public, doc: { ...emptyDoc, content: [{ type: "paragraph", content: content.filter((n) => n.text !== "") }] } };
 }
 
-/** Returns questions about each document in turn, then a comparison and a summary. texts has the loaded texts by document id. */
-export function ideasFor(docs: readonly Doc[], texts: ReadonlyMap<string, string>): Idea[] {
-  const headings = docs.map((d) => headingsOf(texts.get(d.id) ?? "", d.title));
-  const ideas: Idea[] = [];
-  for (let i = 0; ideas.length < MOST && headings.some((all) => i < all.length); i++) {
-    docs.forEach((d, at) => headings[at]![i] !== undefined && ideas.length < MOST && ideas.push(about(d, headings[at]![i]!)));
+/** The questions about the sections of a document: those that name it come first, for a long title those that name only the section. */
+function questionsOn(d: Doc, text: string): Idea[] {
+  const headings = headingsOf(text, d.title);
+  const named = headings.map((h) => about(d, h));
+  return [...named, ...named.map((idea, i) => ({ ...idea, label: words.welcome.aboutTopic(headings[i]!) }))].filter((idea) => fits(idea.label));
+}
+
+const RULES = /polic(?:y|ies)|rules?\b|regulation|circular|guideline|standard|code of conduct|richtlinie|ordnung|vorschrift|rundschreiben|satzung|leitfaden|règlement|directive|política|reglamento/i;
+const MAIL = /\be-?mails?\b|courriel|correo/i;
+const LETTER = /\bletter\b|\bmemo\b|\bbrief\b/i;
+const isLetter = (name: string): boolean => MAIL.test(name) || LETTER.test(name);
+
+/** "What changed from the 2024 to the 2025 policy?" for titles that differ only in a year; else a comparison. */
+function comparison(pair: readonly [Doc, Doc]): string {
+  const [one, other] = pair.map((d) => nameOf(d).split(/\s+/));
+  const differ = one!.flatMap((w, i) => (w === other![i] ? [] : [i]));
+  const year = /^\(?(?:19|20)\d{2}\)?$/;
+  const noun = one!.findLast((w) => !year.test(w));
+  if (one!.length === other!.length && differ.length === 1 && year.test(one![differ[0]!]!) && year.test(other![differ[0]!]!) && noun) {
+    const [from, to] = [one![differ[0]!]!, other![differ[0]!]!].map((y) => y.replace(/[()]/g, ""));
+    return words.welcome.changed(from!, to!, noun);
   }
-  const pair = mostAlike(docs, (d) => d.title);
-  if (pair && ideas.length < MOST) ideas.push({ label: words.welcome.compare(nameOf(pair[0]), nameOf(pair[1])), shared: pair[0].public, doc: suggestion("compare", pair) });
-  const [first] = docs;
-  if (first && ideas.length < MOST) ideas.push({ label: words.welcome.summarize(nameOf(first)), shared: first.public, doc: suggestion("summarize", [first]) });
+  return words.welcome.compare(nameOf(pair[0]), nameOf(pair[1]));
+}
+
+/** Returns one suggestion for each skill: a question, a summary, a comparison and an audit. docs has the user's own documents first; texts has the loaded texts by document id. */
+export function ideasFor(docs: readonly Doc[], texts: ReadonlyMap<string, string>): Idea[] {
+  const ideas: Idea[] = [];
+  const add = (found: readonly Idea[]) => {
+    const first = found.find((idea) => fits(idea.label));
+    if (first) ideas.push(first);
+  };
+  const groups = [docs.filter((d) => !d.public), docs.filter((d) => d.public)].filter((g) => g.length > 0);
+  add(docs.flatMap((d) => questionsOn(d, texts.get(d.id) ?? "")));
+  add(
+    docs.flatMap((d) => {
+      const idea = { label: words.welcome.summarize(nameOf(d)), shared: d.public, doc: suggestion("summarize", [d]) };
+      return d.public || d !== docs[0] ? [idea] : [idea, { ...idea, label: words.welcome.summarizeNewest }];
+    }),
+  );
+  add(
+    groups.flatMap((g) => {
+      const pair = mostAlike(g, (d) => d.title)?.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b))) as [Doc, Doc] | undefined;
+      return pair ? [{ label: comparison(pair), shared: pair[0].public, doc: suggestion("compare", pair) }] : [];
+    }),
+  );
+  const letter = docs.find((d) => isLetter(nameOf(d)) && !RULES.test(nameOf(d)));
+  const kind = letter ? (MAIL.test(nameOf(letter)) ? "mail" : "letter") : "text";
+  const audits = docs
+    .filter((d) => RULES.test(nameOf(d)) && !isLetter(nameOf(d)))
+    .map((d) => ({ label: letter ? words.welcome.check(nameOf(letter), nameOf(d)) : words.welcome.checkText(nameOf(d)), shared: d.public, doc: suggestion("audit", letter ? [letter, d] : [d]) }));
+  add([...audits, ...audits.map((idea) => ({ ...idea, label: words.welcome.checkKind[kind] }))]);
   return ideas;
 }
 
-/** The documents for ideas: the user's newest, or else the newest shared ones. */
+/** The documents for ideas: the user's newest, then the newest shared ones. */
 export function sourcesOf(docs: readonly Doc[]): Doc[] {
-  const ready = docs.filter((d) => d.status === "ready");
-  const own = ready.filter((d) => !d.public);
-  return (own.length > 0 ? own : ready).toSorted((a, b) => (b.created_at ?? "").localeCompare(a.created_at ?? "")).slice(0, MOST);
+  const ready = docs.filter((d) => d.status === "ready").toSorted((a, b) => (b.created_at ?? "").localeCompare(a.created_at ?? ""));
+  const own = ready.filter((d) => !d.public).slice(0, MOST);
+  return [...own, ...ready.filter((d) => d.public).slice(0, SHARED)];
 }
 
-/** Returns suggestions for the documents; none until their texts are loaded, so that nothing changes under the pointer. */
+/** Reads the texts of documents, in their order, until one has a section to ask about. A text that cannot be read is left out. */
+export async function textsFor(docs: readonly Doc[], read: (id: string) => Promise<string>): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  for (const d of docs) {
+    if (d.bytes > BYTES) continue;
+    const text = await read(d.id).catch(() => "");
+    texts.set(d.id, text);
+    if (questionsOn(d, text).length > 0) break;
+  }
+  return texts;
+}
+
+/** Returns suggestions for the documents; none until the texts that they need are loaded, so that nothing changes under the pointer. */
 export function useIdeas(docs: readonly Doc[]): Idea[] {
   const sources = useMemo(() => sourcesOf(docs), [docs]);
-  const texts = useQueries({
-    queries: sources.map((d) => ({ ...documentText(d.id), enabled: d.bytes <= BYTES, retry: false })),
-    combine: (results) => (results.some((r) => r.isLoading) ? undefined : results.map((r) => r.data)),
+  const { data: texts, isLoading } = useQuery({
+    queryKey: ["texts-for-ideas", ...sources.map((d) => [d.id, d.title])],
+    queryFn: ({ client }) => textsFor(sources, (id) => client.fetchQuery({ ...documentText(id), retry: false })),
+    staleTime: Infinity,
+    retry: false,
   });
-  return useMemo(() => (texts === undefined ? [] : ideasFor(sources, new Map(sources.flatMap((d, i) => (texts[i] === undefined ? [] : [[d.id, texts[i]] as const]))))), [sources, texts]);
+  return useMemo(() => (isLoading ? [] : ideasFor(sources, texts ?? new Map())), [sources, texts, isLoading]);
 }

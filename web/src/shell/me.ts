@@ -16,22 +16,28 @@ export interface Me {
   id?: string;
   /** Whether the user has no account and is known by this browser's cookie only. */
   anonymous?: boolean;
+  /** Whether the user may open the page of administrators. */
+  admin?: boolean;
   limits?: Use[];
   industry?: string;
   location?: string;
+  /** How the user wants answers. */
+  instructions?: string;
+  hide_samples?: boolean;
 }
 
-/** The user's profile, which web searches use. */
-export interface Profile {
-  industry: string;
-  location: string;
-}
+/** The user's profile: industry and place for web searches, how to answer, and whether the library hides shared documents. */
+export type Profile = Pick<Me, "industry" | "location" | "instructions" | "hide_samples">;
 
 /** The maximum length of a profile field, in characters. */
 export const MAX_PROFILE = 200;
 
-export async function saveProfile(profile: Profile): Promise<void> {
-  await request("/api/me", { ...post(profile), method: "PUT" });
+/** The maximum length of the instructions, in characters. */
+export const MAX_INSTRUCTIONS = 1500;
+
+/** Saves what has changed of a profile. */
+export async function saveProfile({ industry, location, instructions, hide_samples }: Profile, change: Profile): Promise<void> {
+  await request("/api/me", { ...post({ industry, location, instructions, hide_samples, ...change }), method: "PUT" });
   await refreshMe();
 }
 

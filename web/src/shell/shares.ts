@@ -19,7 +19,7 @@ export interface NewShare extends Share {
 export interface Shared {
   title: string;
   created_at: string;
-  messages: { role: "user" | "assistant"; text: string; created_at: string; citations?: Citation[] }[];
+  messages: { role: "user" | "assistant"; text: string; created_at: string; citations?: Citation[]; unverified?: string[] }[];
 }
 
 const base = (thread: string) => `/api/conversations/${encodeURIComponent(thread)}/shares`;

@@ -16,6 +16,8 @@ export function shortcuts(touch = onTouch()): Shortcut[] {
   const { shift, enter, esc } = words.shortcuts.keys;
   return [
     { keys: [command, "K"], what: words.shell.searchChats },
+    { keys: [command, "F"], what: words.thread.find },
+    { keys: [command, shift, "L"], what: words.thread.quoteSelection },
     { keys: [command, shift, "O"], what: words.shell.newChat },
     { keys: [shift, esc], what: words.shortcuts.focusMessage },
     ...(touch ? [] : [{ keys: [enter], what: words.shortcuts.send }]),

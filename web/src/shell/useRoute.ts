@@ -3,21 +3,25 @@ import { isUUID } from "../lib/id";
 
 /** The page of a URL. id is the id of a thread or a board, or the token of a shared copy; null means the welcome page or the list of boards. */
 export interface Place {
-  page: "chat" | "discovery" | "print" | "s";
+  page: "chat" | "discovery" | "print" | "s" | "admin";
   id: string | null;
+  /** The name that another client has given a thread, whose id is not known yet. */
+  name?: string;
 }
 
 /** The place of a path; null if the path is unknown. */
 export function placeOf(path: string): Place | null {
-  if (path === "/") return { page: "chat", id: null };
+  if (path === "/" || path === "/chat" || path === "/chat/") return { page: "chat", id: null };
+  if (/^\/admin\/?$/.test(path)) return { page: "admin", id: null };
   const token = /^\/s\/([A-Za-z0-9]{1,100})\/?$/.exec(path)?.[1];
   if (token) return { page: "s", id: token };
   const [, page, id] = /^\/(chat|discovery|print)(?:\/([^/]+))?\/?$/.exec(path) ?? [];
   if (page === "discovery" && id === undefined) return { page, id: null };
-  return page && id && isUUID(id) ? { page: page as Place["page"], id: id.toLowerCase() } : null;
+  if (page && id && isUUID(id)) return { page: page as Place["page"], id: id.toLowerCase() };
+  return page === "chat" && id && /^[\w.:-]{1,128}$/.test(id) ? { page, id: null, name: id } : null;
 }
 
-const pathOf = ({ page, id }: Place): string => (id ? `/${page}/${id}` : page === "chat" ? "/" : "/discovery");
+const pathOf = ({ page, id }: Place): string => (id ? `/${page}/${id}` : page === "chat" ? "/" : `/${page}`);
 
 type How = "push" | "replace";
 export type Visit = (to: Place, how?: How) => void;

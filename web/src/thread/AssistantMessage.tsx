@@ -8,12 +8,13 @@ import { importOf, Imports } from "../imports/imports";
 import { readLink } from "../imports/links";
 import { Button, IconButton } from "../ui/Button";
 import { words } from "../words";
-import { failure, markRemovedQuotes, question, withoutOffline, worded } from "../words/wire";
+import { failure, markRemovedQuotes, question, withoutOffline } from "../words/wire";
 import { CopyButton } from "./CopyButton";
 import { Extras } from "./extras";
 import type { Rating } from "./feedback";
-import { Footnote } from "./Footnote";
-import { answerText, citationsOf, endedByQuestion, endedUnanswered, importLink, interruption, oncePerNotice, picturesOf, shown, skipped, textOf, thoughtFor, toolMessages, toolOf, type ToolPart, withSources } from "./parts";
+import { Footnote, Time } from "./Footnote";
+import { Noticed } from "./Noticed";
+import { answerText, citationsOf, endedByQuestion, endedUnanswered, importLink, interruption, oncePerNotice, picturesOf, saidByCards, shown, skipped, textOf, thoughtFor, toolMessages, toolOf, type ToolPart, unverifiedOf, withSources } from "./parts";
 import { Passages } from "./Passages";
 import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
@@ -31,6 +32,8 @@ interface Props {
   writing: boolean;
   /** Whether it is the last message: PalAssist then shows its open question. */
   last: boolean;
+  /** Whether its actions are visible without pointing: not while a message is edited. */
+  acts: boolean;
   /** Whether to offer a retry; false if something else on the page offers it. */
   retry: boolean;
   locked: boolean;
@@ -40,7 +43,7 @@ interface Props {
 }
 
 /** Everything that a turn produced, in order. */
-export const AssistantMessage = memo(function AssistantMessage({ message, asked, agent, writing, last, retry, locked, onCite, onRead, onRegenerate }: Props) {
+export const AssistantMessage = memo(function AssistantMessage({ message, asked, agent, writing, last, acts, retry, locked, onCite, onRead, onRegenerate }: Props) {
   const meta = message.metadata ?? {};
   const citations = useMemo(() => (writing ? undefined : citationsOf(message)), [message, writing]);
   const text = textOf(message);
@@ -64,8 +67,9 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
       {!writing && !waits && (
         <footer className="mt-1.5 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
           <Footnote meta={meta} />
-          <span className="-my-1 -ml-2 flex items-center opacity-0 transition-opacity group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
-            {text && <CopyButton text={() => withSources(withoutOffline(markRemovedQuotes(text)), citations ?? [])} label={words.message.copyAnswer} />}
+          <Time at={meta.created_at} />
+          <span className={`-my-1 -ml-2 flex items-center transition-opacity ${acts ? "" : "opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"}`}>
+            {text && <CopyButton text={() => withSources(withoutOffline(markRemovedQuotes(text)), citations ?? [], unverifiedOf(message))} label={words.message.copyAnswer} />}
             {rate && <Thumbs {...rate} onAsk={setRated} />}
             {meta.turn_id && <IconButton size="small" icon={RotateCw} label={words.message.regenerate} disabled={locked} onClick={() => onRegenerate(meta.turn_id!)} />}
           </span>
@@ -112,7 +116,7 @@ function Piece({ part, times, text, meta, over, open, writing, citations, onCite
     case "text":
       return part.text ? (
         <div className="not-first:mt-3">
-          <Prose text={part.text} citations={citations} writing={writing} onCite={onCite} />
+          <Prose text={part.text} citations={citations} unverified={meta.unverified} writing={writing} onCite={onCite} />
         </div>
       ) : null;
     case "reasoning": {
@@ -128,14 +132,9 @@ function Piece({ part, times, text, meta, over, open, writing, citations, onCite
       );
     }
     case "data-notice":
-      return (
-        <p dir="auto" className={quiet}>
-          {worded(part.data, part.data.message)}
-          {times > 1 && ` ${words.message.times(times)}`}
-        </p>
-      );
+      return <Noticed notice={part.data} times={times} over={over} />;
     case "data-interrupt": {
-      if (open && !part.data.answered) return null;
+      if ((open && !part.data.answered) || saidByCards(part.data)) return null;
       const unanswered = endedUnanswered(part.data, meta);
       const said = skipped(part.data, meta) ? words.message.skipped : answerText(part.data);
       return (

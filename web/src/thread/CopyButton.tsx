@@ -13,14 +13,15 @@ interface Props {
 export function CopyButton({ text, label, className }: Props) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    if (!(await write(typeof text === "string" ? text : text()))) return;
+    if (!(await copyText(typeof text === "string" ? text : text()))) return;
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);
   };
   return <IconButton size="small" icon={copied ? Check : Copy} label={copied ? words.message.copied : label} className={className} onClick={() => void copy()} />;
 }
 
-async function write(text: string): Promise<boolean> {
+/** Puts a text into the clipboard, and reports whether it is there. */
+export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -1,6 +1,7 @@
 import { Info } from "lucide-react";
 import { useRef } from "react";
 import type { Confidence } from "../api/types";
+import { useConfig } from "../api/useConfig";
 import { cost, lowestConfidence } from "../lib/format";
 import { words } from "../words";
 import { clock, dateTime, day } from "../words/intl";
@@ -8,12 +9,13 @@ import type { Metadata } from "./types";
 
 const dots = { high: "bg-good", medium: "bg-warn", low: "bg-bad" };
 
-/** Shows the confidence, cost and time of an answer in a popup. */
+/** Shows the confidence and cost of an answer in a popup. */
 export function Footnote({ meta }: { meta: Metadata }) {
   const box = useRef<HTMLDetailsElement>(null);
   const confidence = lowestConfidence(meta.inference_confidence, meta.retrieval_confidence);
-  const spent = meta.tokens_used !== undefined && meta.tokens_used > 0;
-  if (!confidence && !spent && !meta.created_at) return null;
+  const { offline } = useConfig();
+  const spent = meta.tokens_used !== undefined && meta.tokens_used > 0 && !(offline && meta.cost_usd === 0); // without a model nothing is spent
+  if (!confidence && !spent) return null;
   const level = (c: Confidence | undefined) => words.message.levels[c ?? "unknown"];
   const close = () => box.current?.removeAttribute("open");
   return (
@@ -42,14 +44,12 @@ export function Footnote({ meta }: { meta: Metadata }) {
         )}
         {spent && (
           <p>
+            {meta.model && <span className="block font-medium break-words">{words.message.model(meta.model)}</span>}
             {words.message.tokens(meta.tokens_used!)}
             {meta.cost_usd !== undefined && ` · ${cost(meta.cost_usd)}`}
             {meta.web_searches !== undefined && ` · ${words.message.searches(meta.web_searches)}`}
           </p>
         )}
-        <p className="text-muted">
-          <Time at={meta.created_at} />
-        </p>
       </div>
     </details>
   );

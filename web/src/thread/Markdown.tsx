@@ -1,12 +1,19 @@
-import { createContext, memo, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { createContext, lazy, memo, Suspense, use, useEffect, useId, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
+import remarkCjk from "remark-cjk-friendly";
 import remarkGfm from "remark-gfm";
 import remend from "remend";
 import type { Citation } from "../api/types";
 import { hostOf, namesHost } from "../lib/host";
+import { remarkBareLinks } from "../lib/links";
 import { hasMath, markMath } from "../lib/math";
-import { remarkMarkers, seal, type Node } from "../lib/markers";
-import { remarkReferences, sealReferences } from "../lib/references";
+import { rendered } from "../lib/bounds";
+import { remarkHighlights } from "../lib/highlights";
+import { opened, remarkMarkers, seal, type Node } from "../lib/markers";
+import { opened as openedReferences, remarkReferences, sealReferences } from "../lib/references";
+import { remarkTags } from "../lib/tags";
+import { markUnverified, remarkUnverified } from "../lib/unverified";
+import { Boundary } from "../shell/Boundary";
 import { OwnPicture } from "../ui/OwnPicture";
 import { words } from "../words";
 import { markRemovedQuotes, withoutOffline } from "../words/wire";
@@ -15,13 +22,18 @@ import { blocksOf } from "./blocks";
 import { CitationChip } from "./CitationChip";
 import { CopyButton } from "./CopyButton";
 import { Extras } from "./extras";
+import { holdTable } from "./holding";
 import { ownPicture } from "./parts";
 import { Previewed } from "./Preview";
+
+const Diagram = lazy(() => import("./Diagram"));
 
 export interface MarkdownProps {
   text: string;
   /** Undefined while the answer streams: its citation numbers cannot be opened yet. */
   citations?: Citation[];
+  /** Words that were a quotation and are in no source. */
+  unverified?: readonly string[];
   writing?: boolean;
   onCite: (c: Citation) => void;
 }
@@ -56,6 +68,21 @@ function Link({ href, text, children }: { href: string; text: string; children?:
   );
 }
 
+/** A link between a footnote and its place in the text. */
+function Jump({ href, id, children }: { href: string; id: string | undefined; children?: ReactNode }) {
+  const jump = (e: MouseEvent) => {
+    e.preventDefault(); // the address stays that of the conversation
+    const to = document.getElementById(href.slice(1));
+    to?.scrollIntoView({ block: "center" });
+    to?.focus({ preventScroll: true });
+  };
+  return (
+    <a href={href} id={id} onClick={jump}>
+      {children}
+    </a>
+  );
+}
+
 /** Gives a long table cell a minimum width; keeps a short one, like a number and its unit, on one line. */
 const widthOf = (characters: number) => (characters > 30 ? "sentence" : characters <= 10 ? "whitespace-nowrap" : undefined);
 
@@ -69,8 +96,17 @@ const components: Components = {
   h5: ({ children }) => <h6>{children}</h6>,
   cite: ({ children }) => <Chip n={Number(children)} />,
   data: ({ children }) => <Named id={String(children)} />,
-  a: ({ href, children, node }) =>
-    href ? (
+  u: ({ children }) => (
+    <u className="unverified" tabIndex={0} title={words.message.unverified} data-reason={words.message.unverified} aria-description={words.message.unverified}>
+      {children}
+    </u>
+  ),
+  a: ({ href, id, children, node }) =>
+    node?.properties.dataFootnoteRef !== undefined || node?.properties.dataFootnoteBackref !== undefined ? (
+      <Jump href={href ?? ""} id={id}>
+        {children}
+      </Jump>
+    ) : href ? (
       <Link href={href} text={node ? wordsOf(node) : ""}>
         {children}
       </Link>
@@ -93,25 +129,43 @@ const components: Components = {
 };
 
 /** Renders Markdown block by block. */
-export default function Markdown({ text, citations, writing = false, onCite }: MarkdownProps) {
+export default function Markdown({ text, citations, unverified, writing = false, onCite }: MarkdownProps) {
   const cited = useMemo(() => ({ byNumber: new Map((citations ?? []).map((c) => [c.n, c])), onCite }), [citations, onCite]);
   const named = use(Extras) !== null;
   const math = useMath(hasMath(text));
   const blocks = useMemo(() => {
-    const said = withoutOffline(markRemovedQuotes(text));
+    const said = markUnverified(withoutOffline(markRemovedQuotes(text)), unverified);
     const sealed = seal(math ? markMath(said, writing) : said, citations && new Set(cited.byNumber.keys()));
-    return blocksOf(named ? sealReferences(sealed) : sealed);
-  }, [text, citations, cited, named, math, writing]);
+    const blocks = blocksOf(named ? sealReferences(sealed) : sealed);
+    const renders = rendered(blocks);
+    return blocks.map((block, i) => ({ block, renders: renders[i]! }));
+  }, [text, citations, unverified, cited, named, math, writing]);
+  const prefix = useId();
   return (
     <Cited value={cited}>
       <Previewed byNumber={cited.byNumber}>
         <div className="answer">
-          {blocks.map((block, i) => (
-            <Block key={i} text={writing && i === blocks.length - 1 ? remend(block, closing) : block} named={named} math={math !== null && block.includes("$$")} writing={writing && i === blocks.length - 1} />
-          ))}
+          {blocks.map(({ block, renders }, i) =>
+            renders ? (
+              <Boundary key={i} fallback={<Source text={block} />}>
+                <Block prefix={prefix} text={writing && i === blocks.length - 1 ? remend(holdTable(block), closing) : block} named={named} math={math !== null && block.includes("$$")} writing={writing && i === blocks.length - 1} />
+              </Boundary>
+            ) : (
+              <Source key={i} text={block} />
+            ),
+          )}
         </div>
       </Previewed>
     </Cited>
+  );
+}
+
+/** A block as it was written: its rendering would take too much, or has failed. */
+function Source({ text }: { text: string }) {
+  return (
+    <p dir="auto" className="break-words whitespace-pre-wrap">
+      {openedReferences(opened(text))}
+    </p>
   );
 }
 
@@ -134,7 +188,9 @@ function Formula({ tex, display = false }: { tex: string; display?: boolean }) {
   return setter ? <setter.Tex tex={tex.trim()} display={display} /> : tex;
 }
 
-const plugins = [remarkGfm, remarkMarkers, () => bind];
+/** One tilde is often a range (5~7), so only two strike through. */
+const gfm: [typeof remarkGfm, { singleTilde: boolean }] = [remarkGfm, { singleTilde: false }];
+const plugins = [gfm, remarkCjk, remarkTags, remarkBareLinks, remarkUnverified, remarkHighlights, remarkMarkers, () => bind];
 const pluginsOfBoard = [...plugins, remarkReferences];
 
 interface Bound extends Node {
@@ -174,17 +230,23 @@ const Growing = createContext(false);
 
 interface BlockProps {
   text: string;
+  /** Makes the ids of footnotes unique in the page. */
+  prefix: string;
   named: boolean;
   math: boolean;
   writing: boolean;
 }
 
-const Block = memo(function Block({ text, named, math, writing }: BlockProps) {
+const Block = memo(function Block({ text, prefix, named, math, writing }: BlockProps) {
   const usual = named ? pluginsOfBoard : plugins;
+  const notes = useMemo(
+    () => ({ clobberPrefix: `${prefix}-`, footnoteLabel: words.message.footnotes, footnoteLabelTagName: "p", footnoteBackLabel: words.message.backToText, footnoteLabelProperties: { className: ["sr-only"] } }),
+    [prefix],
+  );
   return (
     <div dir="auto">
       <Growing value={writing}>
-        <ReactMarkdown remarkPlugins={math && setter ? [[setter.remarkMath, { singleDollarTextMath: false }], ...usual] : usual} components={components}>
+        <ReactMarkdown remarkPlugins={math && setter ? [[setter.remarkMath, { singleDollarTextMath: false }], ...usual] : usual} remarkRehypeOptions={notes} components={components}>
           {text}
         </ReactMarkdown>
       </Growing>
@@ -216,16 +278,26 @@ function useHighlighted(code: string, language: string): ReactNode {
 }
 
 function Code({ language, code }: { language: string; code: string }) {
+  const growing = use(Growing);
   const box = useRef<HTMLPreElement>(null);
   const parts = useHighlighted(code, language);
+  const text = (
+    <pre ref={box} tabIndex={0} role="group" aria-label={words.message.code} className={language && "pt-9!"}>
+      <code dir="ltr">{parts}</code>
+    </pre>
+  );
   return (
     <div dir="ltr" className="group/code relative">
-      <pre ref={box} tabIndex={0} role="group" aria-label={words.message.code} className={language && "pt-9!"}>
-        <code dir="ltr">{parts}</code>
-      </pre>
+      {language === "mermaid" && !growing ? (
+        <Suspense fallback={text}>
+          <Diagram code={code}>{text}</Diagram>
+        </Suspense>
+      ) : (
+        text
+      )}
       {language && <span className="absolute top-2.5 left-4 max-w-3/4 truncate text-xs text-muted">{language}</span>}
       <CopyButton
-        text={() => box.current?.textContent ?? ""}
+        text={() => box.current?.textContent ?? code}
         label={words.message.copyCode}
         className="absolute top-1.5 right-1.5 opacity-0 group-focus-within/code:opacity-100 group-hover/code:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
       />

@@ -14,6 +14,10 @@ import type { Message } from "./types";
 
 interface Props {
   message: Message;
+  /** The name of the form; "Edit message" if absent. */
+  label?: string;
+  /** The label of the button that saves; "Send" if absent. */
+  saveLabel?: string;
   onSave: (out: Outgoing) => void;
   onCancel: () => void;
 }
@@ -22,7 +26,7 @@ const none: never[] = [];
 const nothing = () => {};
 
 /** Edits a message in place with the editor of the composer. Its images can be removed, but none can be added. */
-export function MessageEditor({ message, onSave, onCancel }: Props) {
+export function MessageEditor({ message, label = words.message.edit, saveLabel = words.composer.send, onSave, onCancel }: Props) {
   const [before] = useState(() => ({ doc: documentOf(message) ?? docOf(textOf(message)), pictures: attachmentsOf(message) }));
   const [pictures, setPictures] = useState(before.pictures);
   const field = useField({
@@ -52,8 +56,8 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
 
   return (
     <form
-      aria-label={words.message.edit}
-      className="relative ml-auto w-full max-w-[85%] rounded-2xl border border-accent bg-surface"
+      aria-label={label}
+      className="relative ml-auto w-full rounded-2xl border border-accent bg-surface"
       onSubmit={(e) => {
         e.preventDefault();
         save();
@@ -72,7 +76,7 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
           {words.common.cancel}
         </Button>
         <Button variant="primary" type="submit" disabled={!ready(field)}>
-          {words.composer.send}
+          {saveLabel}
         </Button>
       </div>
     </form>

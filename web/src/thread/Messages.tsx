@@ -1,6 +1,6 @@
 import { ArrowDown } from "lucide-react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
-import { Virtualizer } from "virtua";
+import { Virtualizer, type VirtualizerHandle } from "virtua";
 import { useConfig } from "../api/useConfig";
 import type { Citation, DocRef } from "../api/types";
 import type { Outgoing } from "../composer/types";
@@ -9,10 +9,13 @@ import { Button, IconButton } from "../ui/Button";
 import { ListedDiv } from "../ui/Listed";
 import { words } from "../words";
 import { AssistantMessage } from "./AssistantMessage";
-import { agentOf, isWithdrawn, newAgents, pendingQuestion, textOf, turnAt, turnOf, userAt } from "./parts";
+import { FindBar } from "./FindBar";
+import { agentOf, isWithdrawn, modelOf, newAgents, pendingQuestion, textOf, turnAt, turnOf, userAt } from "./parts";
+import { QuoteSelection } from "./QuoteSelection";
 import type { ThreadStore, View } from "./store";
 import { versionsOf } from "./tree";
 import type { Message } from "./types";
+import { useFind } from "./useFind";
 import { usePicked } from "./usePicked";
 import { useReader } from "./useReader";
 import { UserMessage } from "./UserMessage";
@@ -25,6 +28,10 @@ interface Props {
   writing: boolean;
   onCite: (c: Citation) => void;
   onRead: (doc: DocRef) => void;
+  /** Quotes a part of an answer in the next message. */
+  onQuote: (text: string) => void;
+  /** Whether Ctrl+F finds words in it. */
+  finds: boolean;
   /** Content above the first message. */
   before?: ReactNode;
   /** Content below the last message. */
@@ -42,7 +49,7 @@ const BUFFER = 3000; // px rendered above and below the view, for screen readers
 const NEWEST = 20; // messages that are always rendered: while a list scrolls down, virtua drops the rows above the view, and a streaming answer scrolls all the time
 
 /** The virtualized list of messages. It stays at the end unless the reader has scrolled up. */
-export function Messages({ store, view, messages: all, busy, writing, onCite, onRead, before, children }: Props) {
+export function Messages({ store, view, messages: all, busy, writing, onCite, onRead, onQuote, finds, before, children }: Props) {
   // The empty answer of a withdrawn message is hidden; the message itself says that it was withdrawn.
   const messages = useMemo(() => all.filter((m) => !isWithdrawn(m)), [all]);
   const withdrawn = useMemo(() => new Set(all.filter(isWithdrawn).map(turnOf)), [all]);
@@ -52,6 +59,8 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
   const reader = useReader(busy, newest?.metadata?.server_id === undefined ? newest?.id : undefined, asks); // a message without server_id was just sent
   const { box, list } = reader;
   const [picked, show] = usePicked(store, reader);
+  const rows = useRef<VirtualizerHandle>(null);
+  const find = useFind(finds, store, view, messages, reader, rows);
   const above = useRef<HTMLDivElement>(null);
 
   const onScroll = () => {
@@ -67,18 +76,20 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
 
   // Height above the list, in px.
   const [margin, setMargin] = useState(0);
-  useLayoutEffect(() => setMargin(above.current?.offsetHeight ?? 0), [view.more, view.moreProblem, before]);
+  useLayoutEffect(() => setMargin(above.current?.offsetHeight ?? 0), [view.more, view.moreProblem, before, find.isOpen]);
 
   const [editing, setEditing] = useState<string | null>(null);
-  const { agents } = useConfig();
+  const { agents, models } = useConfig();
   const newcomers = newAgents(messages, agents[0]?.name);
   const edit = useCallback(
     (turn: string, out: Outgoing) => {
-      const agent = agents.find((a) => a.name === agentOf(store.chat.messages.filter((m) => turnOf(m) === turn)))?.name;
-      void store.edit(turn, { ...out, ...(agent && { agent }) });
+      const ofTurn = store.chat.messages.filter((m) => turnOf(m) === turn);
+      const agent = agents.find((a) => a.name === agentOf(ofTurn))?.name;
+      const model = models.find((m) => m.name === modelOf(ofTurn))?.name;
+      void store.edit(turn, { ...out, ...(agent && { agent }), ...(model && { model }) });
       backToMessage();
     },
-    [store, agents],
+    [store, agents, models],
   );
   const regenerate = useCallback(
     (turn: string) => {
@@ -94,10 +105,12 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
     if (editedLeft) setEditing(null);
   }, [editedLeft]);
   const newestRows = Array.from({ length: Math.min(NEWEST, messages.length) }, (_, i) => end - i);
-  const kept = [edited, userAt(messages, picked), ...newestRows].filter((i) => i >= 0);
+  const kept = [edited, userAt(messages, picked), find.index, ...newestRows].filter((i) => i >= 0);
 
   return (
     <div className="relative min-h-0 flex-1">
+      {find.isOpen && <FindBar find={find} />}
+      <QuoteSelection box={box} onQuote={onQuote} />
       <div
         ref={box}
         onScroll={onScroll}
@@ -108,15 +121,15 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
         className="conversation h-full overflow-y-auto -outline-offset-2"
       >
         <div className="mx-auto w-full max-w-3xl px-4 pb-6 sm:px-6">
-          <div ref={above} className="pt-4">
+          <div ref={above} className={find.isOpen ? "pt-16" : "pt-4"}>
             {view.more ? <Older view={view} onRead={() => void store.loadMore()} /> : before}
           </div>
           <div ref={list}>
-            <Virtualizer as={ListedDiv} scrollRef={box} shift={prepended} bufferSize={BUFFER} startMargin={margin} keepMounted={kept}>
+            <Virtualizer ref={rows} as={ListedDiv} scrollRef={box} shift={prepended} bufferSize={BUFFER} startMargin={margin} keepMounted={kept}>
               {messages.map((m, i) => {
                 const turn = turnAt(messages, i);
                 return (
-                  <div key={`${m.role}-${m.id}`} className="pb-5" data-role={m.role}>
+                  <div key={`${m.role}-${m.id}`} className="pb-5" data-role={m.role} data-message={m.id}>
                     {m.role === "user" ? (
                       <UserMessage
                         message={m}
@@ -131,7 +144,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
                         onRead={onRead}
                       />
                     ) : (
-                      <AssistantMessage message={m} asked={askedBefore(messages, i)} agent={agents.find((a) => a.name === newcomers[i])} writing={writing && i === end} last={i === end} retry={i === end && !busy && view.problem === null} locked={busy} onCite={onCite} onRead={onRead} onRegenerate={regenerate} />
+                      <AssistantMessage message={m} asked={askedBefore(messages, i)} agent={agents.find((a) => a.name === newcomers[i])} writing={writing && i === end} last={i === end} acts={i === end && edited < 0} retry={i === end && !busy && view.problem === null} locked={busy} onCite={onCite} onRead={onRead} onRegenerate={regenerate} />
                     )}
                   </div>
                 );

@@ -34,14 +34,14 @@ function useStory(statuses: Status[], writing: boolean): (Status | undefined)[] 
 
 /** Shows what the turn does, one line at a time, and the documents it found. It keeps its height while a turn runs, so that nothing moves. */
 export function PalReasoning({ running, begun, writing, stopping, problem, statuses, docs, processing }: Props) {
-  const shownStatuses = useMemo(() => (running ? statuses.filter(statusText) : none), [running, statuses]);
+  const shownStatuses = useMemo(() => (running ? statuses : none), [running, statuses]);
   const paced = usePaced(useStory(shownStatuses, writing));
   const query = running ? statuses.findLast((s) => s.web_query)?.web_query : undefined;
   const waits = !begun && processing.length > 0;
   const step = waits ? words.thread.waitingFor(processing.map((d) => d.title)) : paced ? statusText(paced) : begun ? "" : worded({ message_code: "status.model" }, "");
-  const line = !running ? "" : stopping ? words.composer.stopping : problem ? words.thread.reconnecting(problem) : step;
+  const line = !running ? (paced ? statusText(paced) : "") : stopping ? words.composer.stopping : problem ? words.thread.reconnecting(problem) : step;
   return (
-    <div className={running ? "min-h-16" : undefined}>
+    <div className={running || line ? "min-h-16" : undefined}>
       <div role="status" aria-label={words.thread.progress}>
         {line && (
           <p className="flex items-center gap-2 text-sm font-medium">

@@ -6,7 +6,7 @@ export function Passages({ citations, onCite }: { citations: readonly Citation[]
   if (citations.length === 0) return null;
   return (
     <div className="mb-3">
-      <h3 className="text-sm text-muted">{words.question.closest}</h3>
+      <p className="text-sm text-muted">{words.question.closest}</p>
       <ol className="mt-1.5 space-y-1.5">
         {citations.map((c) => (
           <li key={c.chunk_id ?? c.n}>

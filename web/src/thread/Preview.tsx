@@ -3,6 +3,7 @@ import { createPortal } from "react-dom";
 import type { Citation } from "../api/types";
 import { words } from "../words";
 import { useHeading } from "./heading";
+import { QuotedText, rowsOf } from "./QuotedText";
 
 const WIDTH = 320;
 const GAP = 6;
@@ -74,11 +75,11 @@ function Card({ chip, citation, onPointerEnter }: Shown & { onPointerEnter: () =
       className="fixed z-40 rounded-xl border border-line bg-surface px-3.5 py-2.5 text-sm shadow-float"
     >
       <p dir="auto" className="text-xs font-medium text-muted">
-        {[citation.title || citation.url, citation.page && words.message.page(citation.page), heading !== citation.title && heading].filter(Boolean).join(" · ")}
+        {[citation.title || citation.url, citation.page && words.message.page(citation.page), heading !== citation.title && rowsOf(citation.quote).length === 0 && heading].filter(Boolean).join(" · ")}
       </p>
-      <p dir="auto" className="mt-1">
-        {words.message.quoted(quote.length > LONGEST ? `${quote.slice(0, LONGEST).join("")}…` : citation.quote)}
-      </p>
+      <div dir="auto" className="mt-1">
+        <QuotedText quote={quote.length > LONGEST ? `${quote.slice(0, LONGEST).join("")}…` : citation.quote} heading={heading} />
+      </div>
     </div>
   );
 }

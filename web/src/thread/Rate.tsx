@@ -42,6 +42,7 @@ export function Thumbs({ thread, turn, onAsk }: Props) {
 export function Reason({ thread, turn, rating, onDone }: { thread: string; turn: string; rating: Rating; onDone: () => void }) {
   const stored = useFeedback(thread, turn);
   const [reason, setReason] = useState(stored?.reason ?? "");
+  const [shared, setShared] = useState(stored?.shared ?? false);
   const [problem, setProblem] = useState("");
   const form = useRef<HTMLFormElement>(null);
   const done = () => {
@@ -51,8 +52,8 @@ export function Reason({ thread, turn, rating, onDone }: { thread: string; turn:
   const send = async (e: FormEvent) => {
     e.preventDefault();
     try {
-      if (reason.trim() !== "") {
-        await giveFeedback(thread, turn, { rating, reason });
+      if (reason.trim() !== "" || shared !== (stored?.shared ?? false)) {
+        await giveFeedback(thread, turn, { rating, reason, shared });
         toast(words.feedback.thanks);
       }
       done();
@@ -74,6 +75,9 @@ export function Reason({ thread, turn, rating, onDone }: { thread: string; turn:
       <label className="block">
         <span className="mb-1 block font-medium">{rating === "up" ? words.feedback.whyGood : words.feedback.whyBad}</span>
         <textarea autoFocus dir="auto" rows={2} maxLength={MAX_REASON} value={reason} onChange={(e) => setReason(e.target.value)} className="block w-full resize-y rounded-lg border border-edge bg-surface px-3 py-2" />
+      </label>
+      <label className="flex items-center gap-2 pointer-coarse:min-h-11">
+        <input type="checkbox" checked={shared} onChange={(e) => setShared(e.target.checked)} className="size-4 shrink-0 accent-accent" /> {words.feedback.share}
       </label>
       <p className="text-xs text-muted">{words.feedback.note}</p>
       {problem && (

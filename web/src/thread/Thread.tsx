@@ -1,5 +1,5 @@
 import { useChat } from "@ai-sdk/react";
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode, type RefObject } from "react";
+import { lazy, memo, Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode, type RefObject } from "react";
 import type { Citation, DocRef } from "../api/types";
 import { useConfig } from "../api/useConfig";
 import { Composer } from "../composer/Composer";
@@ -10,6 +10,7 @@ import { useLibrary } from "../documents/library";
 import { Imports, useImports } from "../imports/imports";
 import { findLinks } from "../imports/links";
 import { Boundary } from "../shell/Boundary";
+import { keepTemporary, useTemporary } from "../shell/temporary";
 import { Aside, useAside } from "../ui/Aside";
 import { Button } from "../ui/Button";
 import { composing } from "../ui/composing";
@@ -18,22 +19,24 @@ import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { Announcer } from "./Announcer";
 import type { Draft } from "./approval";
-import { ActiveCitation } from "./heading";
+import { ActiveCitation, sameCitation } from "./heading";
+import { noteAsked } from "./left";
 import { Messages } from "./Messages";
 import { PalAssist } from "./PalAssist";
 import { PalReasoning } from "./PalReasoning";
-import { agentOf, citationsOf, docsOf, importLink, pendingQuestion, textOf, toolOf } from "./parts";
+import { agentOf, citationsOf, docsOf, importLink, modelOf, pendingQuestion, textOf, toolOf } from "./parts";
 import { ProblemBar } from "./ProblemBar";
 import { prepareProse } from "./Prose";
+import { quoteLines } from "./quoting";
 import { decideAll, decisionNamed, onlyDocuments, optionNamed, optionsOf, TAG, written, type Option } from "./replies";
 import { ThreadStore, type Callbacks } from "./store";
+import { nextThrottle } from "./throttle";
 import "./thread.css";
 import { Opened } from "./ToolCard";
 import type { Message, Question, ResumeValue } from "./types";
 import { Waiting } from "./Waiting";
 
 const FollowUps = lazy(() => import("./FollowUps"));
-const PassagePanel = lazy(() => import("./PassagePanel"));
 const Reader = lazy(() => import("../documents/Reader"));
 
 interface Props extends Omit<Callbacks, "onReturned"> {
@@ -49,8 +52,15 @@ export function Thread(props: Props) {
   return <Conversation key={props.threadId} {...props} />;
 }
 
-/** Milliseconds between renders: short enough to look smooth, long enough to render a long answer. */
-const THROTTLE_MS = 50;
+/** Milliseconds between the renders of a streaming answer. A busy browser renders less often, so that it can react to the person. */
+function useThrottle(streaming: boolean): number {
+  const [ms, setMs] = useState(nextThrottle(0, 0));
+  const began = performance.now();
+  useEffect(() => {
+    if (streaming) setMs((now) => nextThrottle(now, performance.now() - began));
+  });
+  return ms;
+}
 
 function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsent }: Props) {
   const composer = useRef<ComposerHandle>(null);
@@ -59,7 +69,12 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsent }
     onFirstAccepted,
     onReturned: (out, unknown) => (unknown ? onUnsent?.(out) : composer.current?.takeBack(out)),
   }, first);
-  return <ThreadView thread={thread} composer={composer} />;
+  const temporary = useTemporary(threadId);
+  const marked = thread.messages.some((m) => m.metadata?.temporary);
+  useEffect(() => {
+    if (marked) keepTemporary(threadId);
+  }, [marked, threadId]);
+  return <ThreadView thread={thread} composer={composer} before={temporary && <p className="mb-4 rounded-xl border border-dashed border-line px-4 py-2.5 text-sm text-muted">{words.thread.temporaryHelp}</p>} />;
 }
 
 export type ThreadState = ReturnType<typeof useThread>;
@@ -88,7 +103,8 @@ export function useThread(threadId: string, now: Callbacks, first?: Outgoing, ma
   }, [store]);
 
   const view = useSyncExternalStore(store.subscribe, store.snapshot);
-  const { messages, status } = useChat<Message>({ chat: store.chat, throttle: THROTTLE_MS });
+  const throttle = useThrottle(store.chat.status === "streaming");
+  const { messages, status } = useChat<Message>({ chat: store.chat, throttle });
   const streaming = status === "submitted" || status === "streaming";
   return { store, view, messages, busy: streaming || view.away };
 }
@@ -121,6 +137,9 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
   const goesOn = followUps && !dock && !busy && !question && last?.role === "assistant" && last.metadata?.finished_reason === "stop" ? last : null;
   const options = useMemo(() => (question ? optionsOf(question, webSearch) : []), [question, webSearch]);
   const reply = useReply(store, composer, question, options);
+  useEffect(() => {
+    if (view.load === "ready") noteAsked(threadId, question);
+  }, [threadId, view.load, question]);
 
   const cites = useMemo(() => (goesOn ? citationsOf(goesOn) : []), [goesOn]);
 
@@ -134,24 +153,32 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
 
   const [opened] = useState(() => new Set<string>());
   const aside = useAside();
-  const [cited, setCited] = useState<Citation | null>(null);
-  const [read, setRead] = useState<DocRef | null>(null);
+  const [read, setRead] = useState<{ doc: DocRef; citation?: Citation } | null>(null);
   const { show } = aside;
   const onCite = useCallback(
     (c: Citation) => {
-      setCited(c);
-      show("passage");
+      setRead({ doc: { id: c.doc_id ?? "", title: c.title }, citation: c });
+      show(READER);
     },
     [show],
   );
   useLinkedCitation(messages, onCite);
+  const onQuote = useCallback(
+    (text: string) => {
+      document.getSelection()?.removeAllRanges();
+      composer.current?.begin(quoteLines(text));
+    },
+    [composer],
+  );
   const onRead = useCallback(
     (doc: DocRef) => {
-      setRead(doc);
-      show("document");
+      setRead({ doc });
+      show(READER);
     },
     [show],
   );
+  const cited = read?.citation;
+  const beside = useMemo(() => (cited ? citedWith(messages, cited) : []), [messages, cited]);
 
   if (view.load === "missing") {
     return (
@@ -181,8 +208,8 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
       ) : (
         <Imports value={imports}>
           <Opened value={opened}>
-            <ActiveCitation value={aside.open === "passage" ? cited : null}>
-            <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite} onRead={onRead} before={before}>
+            <ActiveCitation value={(aside.open === READER && cited) || null}>
+            <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite} onRead={onRead} onQuote={onQuote} finds={!dock} before={before}>
               <PalReasoning running={busy} begun={writing && hasText(last)} writing={writing && growing(last)} stopping={view.stopping} problem={view.connectionProblem} statuses={view.statuses} docs={writing ? docsOf(last) : []} processing={processing} />
               {messages.length === 0 && empty}
               {question && (
@@ -222,24 +249,15 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
       )}
       <div className="mx-auto w-full max-w-3xl px-4 pb-4 sm:px-6">
         {view.problem && <ProblemBar problem={view.problem} onRetry={() => (store.retry(), backToMessage())} onDismiss={() => (store.dismiss(), backToMessage())} />}
-        <Waiting queued={view.queued} onRemove={(id) => (void store.unqueue(id), backToMessage())} onRetry={(id) => store.requeue(id)} />
-        <Dock store={store} composer={composer} threadId={threadId} agent={agentOf(messages)} question={question} reply={reply} busy={busy} stopping={view.stopping} look={dock} />
+        <Waiting queued={view.queued} onRemove={(id) => (void store.unqueue(id), backToMessage())} onRetry={(id) => store.requeue(id)} onEdit={(id, out) => void store.editQueued(id, out)} />
+        <Dock store={store} composer={composer} threadId={threadId} agent={agentOf(messages)} model={modelOf(messages)} question={question} tagging={reply.tagging} typed={reply.typed} onSay={reply.dock.say} onCancel={reply.dock.cancel} busy={busy} stopping={view.stopping} look={dock} />
       </div>
       <Announcer message={question ? undefined : last} busy={busy} />
-      {cited && (
-        <Aside name="passage" title={cited.title}>
-          <Boundary>
-            <Suspense fallback={<Opening />}>
-              <PassagePanel citation={cited} />
-            </Suspense>
-          </Boundary>
-        </Aside>
-      )}
       {read && (
-        <Aside name="document" title={read.title}>
-          <Boundary key={read.id}>
+        <Aside name={READER} title={read.doc.title}>
+          <Boundary key={read.doc.id}>
             <Suspense fallback={<Opening />}>
-              <Reader doc={read} />
+              <Reader doc={read.doc} citation={cited} citations={beside} onCite={onCite} />
             </Suspense>
           </Boundary>
         </Aside>
@@ -247,6 +265,12 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
     </>
   );
 }
+
+const READER = "reader";
+
+/** The citations of documents in the answer that has this one. */
+const citedWith = (messages: readonly Message[], cited: Citation): Citation[] =>
+  messages.map((m) => (m.role === "assistant" ? citationsOf(m).filter((c) => c.doc_id) : [])).findLast((all) => all.some((c) => sameCitation(c, cited))) ?? [];
 
 /** Opens the passage that the URL names (#cite=turn.number). Other programs link this way. */
 function useLinkedCitation(messages: Message[], onCite: (c: Citation) => void): void {
@@ -307,8 +331,9 @@ function useReply(store: ThreadStore, composer: RefObject<ComposerHandle | null>
     void store.send(out);
   };
 
-  const newest = useRef(cancel);
-  newest.current = cancel;
+  const newest = useRef({ say, cancel });
+  newest.current = { say, cancel };
+  const [dock] = useState(() => ({ say: (out: Outgoing) => newest.current.say(out), cancel: () => newest.current.cancel() }));
   const open = question !== null;
   useEffect(() => {
     if (!open) return;
@@ -316,13 +341,13 @@ function useReply(store: ThreadStore, composer: RefObject<ComposerHandle | null>
       if (e.key !== "Escape" || e.shiftKey || e.defaultPrevented || composing(e) || layerIsOpen()) return;
       const at = e.target as Element;
       if (at.closest("input, textarea") && !at.closest("[data-question]")) return; // that field handles Esc
-      newest.current();
+      newest.current.cancel();
     };
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, [open]);
 
-  return { tagging, typed, decisions, answer, choose, cancel, say };
+  return { tagging, typed, decisions, answer, choose, cancel, dock };
 }
 
 interface DockProps {
@@ -330,16 +355,19 @@ interface DockProps {
   composer: RefObject<ComposerHandle | null>;
   threadId: string;
   agent: string | undefined;
+  model: string | undefined;
   question: Question | null;
-  reply: ReturnType<typeof useReply>;
+  tagging: boolean;
+  typed: boolean;
+  onSay: (out: Outgoing) => void;
+  onCancel: () => void;
   busy: boolean;
   stopping: boolean;
   look: DockLook | undefined;
 }
 
-/** The composer of the thread. */
-function Dock({ store, composer, threadId, agent, question, reply, busy, stopping, look }: DockProps) {
-  const { tagging, typed } = reply;
+/** The composer of the thread. It is not rendered again while an answer streams. */
+const Dock = memo(function Dock({ store, composer, threadId, agent, model, question, tagging, typed, onSay, onCancel, busy, stopping, look }: DockProps) {
   const pointer = useMedia("(pointer: fine)"); // on a phone, the keyboard would cover the page
   useEffect(() => {
     if (pointer && !typingElsewhere()) composer.current?.focus(); // the user may be in a search when the thread is loaded
@@ -372,15 +400,16 @@ function Dock({ store, composer, threadId, agent, question, reply, busy, stoppin
       disabled={locked && look.locked}
       answering={typed}
       agent={agent}
+      model={model}
       items={look?.items}
       mentionLabel={look?.mentionLabel}
       {...(hint && { placeholder: hint })}
-      onSend={reply.say}
+      onSend={onSay}
       onStop={() => void store.stop()}
-      onCancel={question ? reply.cancel : look?.onLeave}
+      onCancel={question ? onCancel : look?.onLeave}
     />
   );
-}
+});
 
 const Notice = ({ children }: { children: React.ReactNode }) => <div className="m-auto max-w-md px-6 text-center text-muted">{children}</div>;
 

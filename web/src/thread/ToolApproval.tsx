@@ -63,7 +63,7 @@ export function ToolApproval({ calls, tools, kept, refused, onKeep, onDecide, on
         </Button>
         {one && <Button onClick={() => send("rejected")}>{words.tools.reject}</Button>}
         <Button variant="plain" onClick={onCancel}>
-          {words.common.cancel}
+          {words.tools.stop}
         </Button>
       </div>
     </div>
@@ -87,7 +87,7 @@ function Call({ call, tool, draft, refused, choose, tried, onChange }: CallProps
   const undecided = choose && tried && draft.decision === null;
   return (
     <fieldset className="min-w-0 rounded-xl border border-line p-3">
-      <legend className="flex items-center gap-1.5 px-1 text-[0.8125rem] font-medium">
+      <legend className={choose ? "flex items-center gap-1.5 px-1 text-[0.8125rem] font-medium" : "sr-only"}>
         <Wrench aria-hidden className="size-3.5 text-muted" /> {name}
       </legend>
       {tool && <About tool={tool} />}
@@ -133,7 +133,7 @@ const effects = {
 
 const LONG = 160; // maximum characters of a description that is shown in full
 
-/** Shows what a tool does, and whether it changes something. */
+/** Shows what a tool does, and whether it changes something. A server that says nothing of it is taken to make changes. */
 function About({ tool }: { tool: ToolInfo }) {
   const [whole, setWhole] = useState(false);
   const { icon: Glyph, look } = effects[tool.effect] ?? effects.changes;
@@ -153,7 +153,7 @@ function About({ tool }: { tool: ToolInfo }) {
       )}
       <p className={`mt-1 flex items-center gap-1.5 text-xs font-medium ${look}`}>
         <Glyph aria-hidden className="size-3.5 shrink-0" />
-        {tool.server ? words.tools.effectBy(effect, tool.server) : effect}
+        {tool.server && tool.effect !== "changes" ? words.tools.effectBy(effect, tool.server) : effect}
       </p>
     </div>
   );
@@ -168,6 +168,7 @@ function Arguments({ call, tool, draft, refused, tried, onChange }: ArgumentsPro
   const form = fields ? null : draft.as === "json" && asForm(call, draft, tools);
   const edits = call.editable && draft.decision !== "rejected";
   const general = edits ? refused[""] : undefined;
+  if (!fields && !general && takesNothing(call, tool)) return null;
   return (
     <div>
       {fields ? (
@@ -187,6 +188,10 @@ function Arguments({ call, tool, draft, refused, tried, onChange }: ArgumentsPro
     </div>
   );
 }
+
+/** Whether there is nothing to show or to change: the tool has no arguments. */
+const takesNothing = (call: AskedCall, tool: ToolInfo | undefined): boolean =>
+  Object.keys(call.arguments).length === 0 && typeof tool?.schema === "object" && Object.keys((tool.schema as { properties?: object } | null)?.properties ?? {}).length === 0;
 
 const Toggle = ({ onClick, children }: { onClick: () => void; children: string }) => (
   <button type="button" className="mt-2 inline-flex min-h-6 items-center text-xs font-medium text-muted underline hover:text-ink pointer-coarse:min-h-11" onClick={onClick}>

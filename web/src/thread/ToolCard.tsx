@@ -3,12 +3,13 @@ import { createContext, lazy, Suspense, use, useState } from "react";
 import type { Coded } from "../api/coded";
 import { Boundary } from "../shell/Boundary";
 import { words } from "../words";
-import { toolLabel } from "../words/wire";
+import { toolLabel, worded } from "../words/wire";
 import { isDrawing } from "./drawing";
 import { Drawing } from "./Drawing";
 import { escapeUnseen } from "./json";
 import { toolName, type ToolPart } from "./parts";
 
+const ConnectButton = lazy(() => import("../imports/ServersDialog").then((m) => ({ default: m.ConnectButton })));
 const ToolDetails = lazy(() => import("./ToolDetails"));
 
 const states = {
@@ -64,7 +65,7 @@ export function ToolCard({ part, over, text = "" }: Props) {
   const { icon: Glyph, look } = states[state];
   const name = toolName(part);
   return (
-    <section aria-label={words.tools.label(name)} data-tool-state={state} className="my-3 overflow-hidden rounded-xl border border-line bg-surface">
+    <div role="group" aria-label={words.tools.label(name)} data-tool-state={state} className="my-3 overflow-hidden rounded-xl border border-line bg-surface">
       <button type="button" aria-expanded={open} onClick={toggle} className="flex w-full items-center gap-2.5 px-3.5 py-2.5 text-left text-sm hover:bg-sunken">
         <Wrench aria-hidden className="size-4 shrink-0 text-muted" />
         <span className="min-w-0 flex-1 sm:flex sm:items-baseline sm:gap-2.5">
@@ -79,6 +80,16 @@ export function ToolCard({ part, over, text = "" }: Props) {
         <ChevronRight aria-hidden className={`size-4 shrink-0 text-muted transition-transform ${open ? "rotate-90" : ""}`} />
       </button>
       {!over && isDrawing(part) && (state === "running" || state === "done") && <Drawing part={part} state={state} text={text} />}
+      {(said?.message_code === "tool.connect" || said?.message_code === "tool.scope") && (
+        <Boundary>
+          <div className="flex flex-wrap items-center gap-3 border-t border-line px-3.5 py-2.5 text-sm">
+            <span className="min-w-48 flex-1">{worded(said, "")}</span>
+            <Suspense fallback={null}>
+              <ConnectButton server={String(said.message_params?.server ?? "")} />
+            </Suspense>
+          </div>
+        </Boundary>
+      )}
       {open && (
         <Boundary>
           <Suspense fallback={null}>
@@ -86,7 +97,7 @@ export function ToolCard({ part, over, text = "" }: Props) {
           </Suspense>
         </Boundary>
       )}
-    </section>
+    </div>
   );
 }
 

@@ -39,14 +39,16 @@ export const UserMessage = memo(function UserMessage({ message, turn, versions, 
   }, [editing]);
   if (editing && turn) {
     return (
-      <MessageEditor
-        message={message}
-        onCancel={() => onOpen(null)}
-        onSave={(out) => {
-          onOpen(null);
-          onEdit(turn, out);
-        }}
-      />
+      <div className="ml-auto w-full max-w-[85%]">
+        <MessageEditor
+          message={message}
+          onCancel={() => onOpen(null)}
+          onSave={(out) => {
+            onOpen(null);
+            onEdit(turn, out);
+          }}
+        />
+      </div>
     );
   }
   const text = textOf(message);

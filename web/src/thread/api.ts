@@ -34,11 +34,18 @@ export const cancel = (thread: string, which: { turn_id?: string; client_turn_id
   request("/api/chat/cancel", post({ thread_id: thread, ...which, reason: "user_cancelled" }));
 
 /** Sends a message without reading its answer. The turn continues on the server. Returns the turn id, or throws after ms milliseconds. */
-export async function sendOnly(body: object, ms = 30_000): Promise<string | undefined> {
+export const sendOnly = (body: object, ms = 30_000): Promise<string | undefined> => startOnly("/api/ui/chat", body, ms);
+
+/** Skips an open question, because the person has gone on in another conversation. */
+export const skipQuestion = (thread: string, interrupt: string): Promise<unknown> =>
+  startOnly("/api/chat/resume", { thread_id: thread, interrupt_id: interrupt, resume_value: { type: "cancel", value: "superseded" } });
+
+/** Starts a stream without reading it. */
+async function startOnly(path: string, body: object, ms = 30_000): Promise<string | undefined> {
   const ctl = new AbortController();
   const timer = setTimeout(() => ctl.abort(unreachable()), ms);
   try {
-    const res = await request("/api/ui/chat", { ...post(body), signal: ctl.signal });
+    const res = await request(path, { ...post(body), signal: ctl.signal });
     return res.headers.get("X-Turn-Id") ?? undefined;
   } finally {
     clearTimeout(timer);

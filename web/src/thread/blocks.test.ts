@@ -9,6 +9,7 @@ it.each([
   ["a loose list is one", "1. a\n\n2. b\n\n   more\n\nend", ["1. a\n\n2. b\n\n   more\n", "end"]],
   ["a table", "a\n\n|x|\n|-|\n|1|\n\nb", ["a\n", "|x|\n|-|\n|1|\n", "b"]],
   ["a text with link definitions is one block", "[x]\n\n[x]: https://e.org\n\nb", ["[x]\n\n[x]: https://e.org\n\nb"]],
+  ["details with paragraphs", "a\n\n<details>\n<summary>S</summary>\n\nb\n\nc\n\n</details>\n\nd", ["a\n", "<details>\n<summary>S</summary>\n\nb\n\nc\n\n</details>\n", "d"]],
   ["nothing", "", [""]],
 ])("%s", (_, text, want) => {
   expect(blocksOf(text)).toEqual(want);

@@ -14,6 +14,7 @@ export function submission(thread: string, out: Outgoing, clientTurnId: string, 
     message: { id: clientTurnId, role: "user", parts: contentOf(out) },
     client_turn_id: clientTurnId,
     on_busy: onBusy,
+    time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     ...(parent && { parent_checkpoint_id: parent }),
     ...(hasDocument(out) && { tiptap_json: out.tiptap }),
     ...(out.taggedDocIds.length > 0 && { tagged_doc_ids: out.taggedDocIds }),
@@ -21,7 +22,11 @@ export function submission(thread: string, out: Outgoing, clientTurnId: string, 
     ...(out.references && { references: out.references }),
     ...(out.action && { action: out.action }),
     ...(out.webSearch && { enable_web_search: true }),
+    ...(out.noWeb && { web_search: "never" }),
     ...(out.agent && { agent: out.agent }),
+    ...(out.effort && { effort: out.effort }),
+    ...(out.model && { model: out.model }),
+    ...(out.temporary && { temporary: true }),
   };
 }
 
@@ -42,7 +47,7 @@ export function ownMessage(id: string, out: Outgoing, clientTurnId: string): Mes
   return {
     id,
     role: "user",
-    metadata: { created_at: new Date().toISOString(), client_turn_id: clientTurnId, ...(out.agent && { agent: out.agent }), ...(hasDocument(out) && { tiptap_json: out.tiptap }) },
+    metadata: { created_at: new Date().toISOString(), client_turn_id: clientTurnId, ...(out.agent && { agent: out.agent }), ...(out.model && { model: out.model }), ...(hasDocument(out) && { tiptap_json: out.tiptap }) },
     parts: contentOf(out),
   };
 }

@@ -1,5 +1,5 @@
 import { ApiError, errorOf, fromPage } from "../api/http";
-import { SILENCE_MS, Watchdog } from "../api/watchdog";
+import { SILENCE_MS, Watchdog } from "../../../clients/typescript/src/watchdog";
 import { authorized, withToken } from "../session/token";
 import { words } from "../words";
 

@@ -20,7 +20,7 @@ export function drawingOf(p: ToolPart): Shape {
   const { prompt, size } = (typeof p.input === "object" && p.input !== null ? p.input : {}) as { prompt?: unknown; size?: unknown };
   const [, width, height] = /^([1-9]\d{1,4})x([1-9]\d{1,4})$/.exec(typeof size === "string" ? size : "") ?? [];
   const output = p.state === "output-available" && typeof p.output === "string" ? p.output : "";
-  const url = /!\[[^\]]*\]\(([^()\s]+)\)/.exec(output)?.[1];
+  const url = /!\[[^\][]{0,5000}\]\(([^()\s]+)\)/.exec(output)?.[1];
   return {
     prompt: typeof prompt === "string" ? prompt : "",
     width: Number(width ?? SQUARE),

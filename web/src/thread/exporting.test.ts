@@ -20,6 +20,11 @@ describe("a conversation as Markdown", () => {
     expect(bodyOf({ id: "a", role: "assistant", parts: [asked, { type: "text", text: "Good." }] })).toBe("> Which one?\n> The\n> first\n\nGood.");
   });
 
+  it("puts the headings of an answer below its speaker, and notes unverified words", () => {
+    expect(markdownOf("A", [said("# One\n\n```sh\n# no heading\n```\n\n##### Two")])).toBe("# A\n\n## Palaver\n\n### One\n\n```sh\n# no heading\n```\n\n###### Two\n");
+    expect(markdownOf("A", [{ ...said("It is so."), metadata: { unverified: ["is so"] } }])).toBe("# A\n\n## Palaver\n\nIt is so[^1-unverified].\n\n[^1-unverified]: Not found word for word in the passages\n");
+  });
+
   it("leaves out empty messages", () => {
     expect(markdownOf("A", [{ id: "a", role: "assistant", parts: [] }])).toBe("# A\n");
   });

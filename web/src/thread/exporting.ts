@@ -2,7 +2,7 @@ import { words } from "../words";
 import { dateTime } from "../words/intl";
 import { markRemovedQuotes, question, withoutOffline } from "../words/wire";
 import * as api from "./api";
-import { answerText, citationsOf, shown, isWithdrawn, withSources } from "./parts";
+import { answerText, citationsOf, shown, isWithdrawn, unverifiedOf, withSources } from "./parts";
 import type { Message } from "./types";
 
 /** Reads all messages of a thread, along the branch that ends at head; undefined means the newest. */
@@ -23,7 +23,20 @@ export function bodyOf(m: Message): string {
     if (p.type === "data-interrupt") return [[question(p.data), answerText(p.data)].filter(Boolean).flatMap((s) => s.split("\n")).map((line) => `> ${line}`).join("\n")];
     return [];
   });
-  return withSources(withoutOffline(markRemovedQuotes(pieces.join("\n\n"))), citationsOf(m));
+  return withSources(withoutOffline(markRemovedQuotes(pieces.join("\n\n"))), citationsOf(m), unverifiedOf(m));
+}
+
+/** Puts an answer's headings below those of the file, except in code. */
+function lowered(body: string): string {
+  let fence = "";
+  return body
+    .split("\n")
+    .map((line) => {
+      const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+      if (mark && (fence === "" || (mark[0] === fence[0] && mark.length >= fence.length))) fence = fence === "" ? mark : "";
+      return fence === "" ? line.replace(/^(#{1,6})(?= )/, (marks) => "#".repeat(Math.min(6, marks.length + 2))) : line;
+    })
+    .join("\n");
 }
 
 /** A thread as a Markdown file. Each answer has its own footnote labels. */
@@ -36,7 +49,7 @@ export function markdownOf(title: string, messages: readonly Message[]): string 
     const at = new Date(m.metadata?.created_at ?? "");
     const who = m.role === "user" ? words.message.you : "Palaver";
     if (m.role !== "user") answers++;
-    parts.push(`## ${who}${Number.isNaN(at.getTime()) ? "" : `, ${dateTime(at)}`}`, m.role === "user" ? body : body.replace(/\[\^(\d{1,3})\]/g, `[^${answers}-$1]`));
+    parts.push(`## ${who}${Number.isNaN(at.getTime()) ? "" : `, ${dateTime(at)}`}`, m.role === "user" ? body : lowered(body).replace(/\[\^([\w-]+)\]/g, `[^${answers}-$1]`));
   }
   return `${parts.join("\n\n")}\n`;
 }

@@ -9,6 +9,8 @@ export interface Feedback {
   turn_id: string;
   rating: Rating;
   reason?: string;
+  /** Whether administrators may read the question and the answer. */
+  shared?: boolean;
 }
 
 /** The maximum length of a reason, in characters. */
@@ -24,7 +26,7 @@ export function useFeedback(thread: string, turn: string): Feedback | undefined 
 }
 
 /** Stores the feedback on an answer; null takes it back. */
-export async function giveFeedback(thread: string, turn: string, given: { rating: Rating; reason?: string } | null): Promise<void> {
+export async function giveFeedback(thread: string, turn: string, given: { rating: Rating; reason?: string; shared?: boolean } | null): Promise<void> {
   const path = `${base(thread)}/${encodeURIComponent(turn)}`;
   await request(path, given ? { ...post(given), method: "PUT" } : { method: "DELETE" });
   await refresh(key(thread));

@@ -13,17 +13,24 @@ const at = (words: string) => [...LEAVE.slice(0, LEAVE.indexOf(words))].length;
 
 describe("follow-up questions", () => {
   it("start after the quoted section, and end with a summary", () => {
-    expect(labels([cite("a", at("Thirty"))])).toEqual(["What does Leave say about “Sick leave”?", "What does Leave say about “Unpaid leave”?", "Summarize Leave"]);
-    expect(labels([cite("a", at("Unlimited"))])).toEqual(["What does Leave say about “Unpaid leave”?", "What does Leave say about “Annual leave”?", "Summarize Leave"]);
+    expect(labels([cite("a", at("Thirty"))])).toEqual(["What about “Sick leave”?", "What about “Unpaid leave”?", "Summarize Leave"]);
+    expect(labels([cite("a", at("Unlimited"))])).toEqual(["What about “Unpaid leave”?", "What about “Annual leave”?", "Summarize Leave"]);
   });
 
   it("ask nothing twice", () => {
-    expect(labels([cite("a", at("Thirty"))], "What does @Leave say about “Sick leave”?")).toEqual(["What does Leave say about “Unpaid leave”?", "Summarize Leave"]);
+    expect(labels([cite("a", at("Thirty"))], "What does @Leave say about “Sick leave”?")).toEqual(["What about “Unpaid leave”?", "Summarize Leave"]);
     expect(labels([cite("a", at("Thirty"))], "Summarize @Leave")).not.toContain("Summarize Leave");
   });
 
   it("compare two documents if the answer cites two", () => {
-    expect(labels([cite("a", at("Thirty")), cite("b", 15)])).toEqual(["What does Leave say about “Sick leave”?", "What does Leave say about “Unpaid leave”?", "Compare Leave and Travel"]);
+    expect(labels([cite("a", at("Thirty")), cite("b", 15)])).toEqual(["What does Leave say about “Sick leave”?", "What does Leave say about “Unpaid leave”?", "Compare the two documents"]);
+  });
+
+  it("ask once about a section that two documents with long names have", () => {
+    const long = ["2024", "2025"].map((year) => doc(year, `Remote Work and Customer Data Policy of the whole group for ${year}`));
+    const same = new Map(long.map((d) => [d.id, "## Scope of it\n\nx\n\n## Working hours\n\n## Equipment\n"] as const));
+    const asked = followUps([cite("2024", 18), cite("2025", 18)], long, same, "How many days?").map((i) => i.label);
+    expect(asked).toEqual(["What about “Working hours”?", "What about “Equipment”?", "Compare the two documents"]);
   });
 
   it("are only about documents that exist", () => {

@@ -1,7 +1,8 @@
 import type { Citation, Doc } from "../api/types";
 import { suggestion } from "../composer/outgoing";
 import { indexOfCodePoint } from "../lib/codepoints";
-import { about, headingsAt, type Idea } from "../shell/ideas";
+import { about, headingsAt, type Idea, LONGEST } from "../shell/ideas";
+import { nameOf } from "../documents/names";
 import { words } from "../words";
 
 const MOST = 3;
@@ -25,11 +26,17 @@ export function followUps(citations: readonly Citation[], docs: readonly Doc[], 
   const lower = said.toLowerCase();
   const left = cited.map((d) => unquotedHeadings(d, texts.get(d.id) ?? "", citations, lower));
   const out: Idea[] = [];
-  const add = (idea: Idea) => out.length < MOST && out.push(idea);
+  const add = (idea: Idea) => out.length < MOST && !out.some((o) => o.label === idea.label) && out.push(idea);
   const asked = (action: string) => lower.includes(action);
-  for (let i = 0; out.length < 2 && left.some((all) => i < all.length); i++) cited.forEach((d, at) => left[at]![i] !== undefined && out.length < 2 && add(about(d, left[at]![i]!)));
+  for (let i = 0; out.length < 2 && left.some((all) => i < all.length); i++) cited.forEach((d, at) => left[at]![i] !== undefined && out.length < 2 && add(asks(d, left[at]![i]!, cited.length > 1)));
   const [first, second] = cited;
-  if (first && second && !asked("compare")) add({ label: words.welcome.compare(first.title, second.title), shared: first.public, doc: suggestion("compare", [first, second]) });
-  else if (first && !asked("summarize")) add({ label: words.welcome.summarize(first.title), shared: first.public, doc: suggestion("summarize", [first]) });
-  return out;
+  if (first && second && !asked("compare")) add({ label: words.message.compareBoth, shared: first.public, doc: suggestion("compare", [first, second]) });
+  else if (first && !asked("summarize")) add({ label: words.welcome.summarize(nameOf(first)), shared: first.public, doc: suggestion("summarize", [first]) });
+  return out.filter((idea) => [...idea.label].length <= LONGEST);
+}
+
+/** A question about a section, short: its document is known from the answer, unless there are several. */
+function asks(d: Doc, heading: string, several: boolean): Idea {
+  const idea = about(d, heading);
+  return several && [...idea.label].length <= LONGEST ? idea : { ...idea, label: words.message.followUp(heading) };
 }

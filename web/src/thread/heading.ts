@@ -7,10 +7,13 @@ import { documentPath } from "../documents/library";
 /** The citation whose passage is open beside the thread. */
 export const ActiveCitation = createContext<Citation | null>(null);
 
-/** Whether c is the active one. It compares values, because a reloaded answer has new objects. */
+/** Compares values, because a reloaded answer has new objects. */
+export const sameCitation = (a: Citation, b: Citation): boolean => a.n === b.n && a.chunk_id === b.chunk_id && a.start === b.start && a.quote === b.quote;
+
+/** Whether c is the active one. */
 export function useActive(c: Citation | undefined): boolean {
   const active = use(ActiveCitation);
-  return c !== undefined && active !== null && active.n === c.n && active.chunk_id === c.chunk_id && active.start === c.start && active.quote === c.quote;
+  return c !== undefined && active !== null && sameCitation(c, active);
 }
 
 /** The heading above a quote in its document; empty if there is none. */

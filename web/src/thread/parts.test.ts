@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { docOf, mentionNode } from "../composer/outgoing";
-import { adopt, answered, answerText, attachmentsOf, citationsOf, documentOf, endedByQuestion, oncePerNotice, ownPicture, pendingQuestion, picturesOf, isWithdrawn, textOf, turnAt, unanswered, withSources } from "./parts";
-import type { Message, Metadata, Part, Question } from "./types";
+import { adopt, answered, answerText, attachmentsOf, citationsOf, documentOf, endedByQuestion, oncePerNotice, ownPicture, pendingQuestion, picturesOf, isWithdrawn, saidByCards, textOf, toolMessages, turnAt, unanswered, withSources } from "./parts";
+import type { Decision, Message, Metadata, Part, Question } from "./types";
 
 const question: Question = { interrupt_id: "t1.q1", interrupt_type: "action_choice", message: "Which?", options: [{ id: "audit", label: "Audit" }], turn_id: "t1", answered: false };
 const user = (id: string, metadata: Metadata = {}): Message => ({ id, role: "user", metadata, parts: [{ type: "text", text: id }] });
@@ -29,6 +29,14 @@ describe("answered", () => {
   });
 });
 
+describe("toolMessages", () => {
+  it("are by tool call, and the same map for all messages without any", () => {
+    const said = { tool_call_id: "c1", message_code: "tool.failed" };
+    expect([...toolMessages(answer("t1", {}, [{ type: "data-tool-message", data: said } as Part]))]).toEqual([["c1", said]]);
+    expect(toolMessages(answer("t1", {}, [{ type: "text", text: "a" }]))).toBe(toolMessages(answer("t1", {}, [{ type: "text", text: "a b" }])));
+  });
+});
+
 describe("answerText", () => {
   const said = (answer: Question["answer"], over: Partial<Question> = {}) => answerText({ ...question, answered: true, answer, ...over });
   it("an option by its label", () => expect(said({ type: "action_choice", value: "audit" }, { options: [{ id: "audit", label: "Audit", message_code: "option.audit" }] })).toBe("Check against rules"));
@@ -41,6 +49,20 @@ describe("answerText", () => {
   it("a cancel", () => expect(said({ type: "cancel", value: null })).toBe("Canceled"));
   it("decisions", () =>
     expect(said({ type: "tool_approval", value: null, decisions: [{ id: "1", decision: "approved" }, { id: "2", decision: "approved", arguments: {} }, { id: "3", decision: "rejected", reason: "no" }] })).toBe("Approved, Approved with changes, Rejected: no"));
+});
+
+describe("saidByCards", () => {
+  const said = (decisions: Decision[], over: Partial<Question> = {}) => saidByCards({ ...question, interrupt_type: "tool_approval", answered: true, answer: { type: "tool_approval", value: null, decisions }, ...over });
+  it("a decision without a change or a reason", () => expect(said([{ id: "1", decision: "approved" }, { id: "2", decision: "rejected" }])).toBe(true));
+  it("not a change or a reason", () => {
+    expect(said([{ id: "1", decision: "approved", arguments: { prompt: "a dog" } }])).toBe(false);
+    expect(said([{ id: "1", decision: "rejected", reason: "no cats" }])).toBe(false);
+  });
+  it("not an open or a cancelled question, or one of another kind", () => {
+    expect(said([], { answer: undefined })).toBe(false);
+    expect(said([], { answer: { type: "cancel", value: null } })).toBe(false);
+    expect(said([{ id: "1", decision: "approved" }], { interrupt_type: "action_choice" })).toBe(false);
+  });
 });
 
 describe("endedByQuestion", () => {
@@ -125,6 +147,8 @@ describe("withSources", () => {
       "Five days [^1]. See [^2] and [7].\n\n[^1]: Leave Policy: “five days”\n[^2]: A page <https://a.example/>",
     );
     expect(withSources("Nothing cited.", [])).toBe("Nothing cited.");
+    expect(withSources("A[^1] [1].\n\n[^1]: Own.", [cite(1, "Report", "q")])).toBe("A[^note-1] [^1].\n\n[^note-1]: Own.\n\n[^1]: Report: “q”");
+    expect(withSources("It holds at all times here.", [], ["holds at all times"])).toBe("It holds at all times[^unverified] here.\n\n[^unverified]: Not found word for word in the passages");
     expect(withSources("A [1].", [{ ...cite(1, "Report", "q"), page: 12 }])).toBe("A [^1].\n\n[^1]: Report, page 12: “q”");
   });
 });

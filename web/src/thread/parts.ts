@@ -4,6 +4,7 @@ import type { Citation, DocRef } from "../api/types";
 import { readDoc, taggedIn } from "../composer/incoming";
 import type { Node } from "../composer/outgoing";
 import type { Attachment } from "../composer/types";
+import { noteUnverified } from "../lib/unverified";
 import { words } from "../words";
 import { option } from "../words/wire";
 import type { Decision, Message, Metadata, Part, Question } from "./types";
@@ -64,8 +65,13 @@ export const endedUnanswered = (q: Question, meta: Metadata | undefined): boolea
 /** Whether a new message replaced the answer to the question. */
 export const skipped = (q: Question, meta: Metadata | undefined): boolean => !q.answered && !q.answer && meta?.interrupted_reason === "superseded";
 
-/** What the server says about tool calls that failed or have no result, by id. */
-export const toolMessages = (m: Message): ReadonlyMap<string, Coded> => new Map(m.parts.flatMap((p) => (p.type === "data-tool-message" ? [[p.data.tool_call_id, p.data] as const] : [])));
+const noToolMessages: ReadonlyMap<string, Coded> = new Map();
+
+/** What the server says about tool calls that failed or have no result, by id. It is one map for all messages without any, so that a context with it does not change. */
+export function toolMessages(m: Message): ReadonlyMap<string, Coded> {
+  const said = m.parts.flatMap((p) => (p.type === "data-tool-message" ? [[p.data.tool_call_id, p.data] as const] : []));
+  return said.length > 0 ? new Map(said) : noToolMessages;
+}
 
 /** The numbered citations of an answer. */
 export function citationsOf(m: Message): Citation[] {
@@ -81,8 +87,13 @@ export function citationsOf(m: Message): Citation[] {
   return out;
 }
 
-/** Adds the citations to an answer as Markdown footnotes, e.g. to copy it. */
-export function withSources(text: string, citations: readonly Citation[]): string {
+/** The words of an answer that were a quotation and are in no source. */
+export const unverifiedOf = (m: Message): string[] => (Array.isArray(m.metadata?.unverified) ? m.metadata.unverified.filter((s) => typeof s === "string") : []);
+
+/** Adds the citations to an answer as Markdown footnotes, e.g. to copy it, and what is to be said about unverified words. */
+export function withSources(answer: string, citations: readonly Citation[], unverified: readonly string[] = []): string {
+  // The answer may have footnotes of its own.
+  const text = noteUnverified(answer, unverified, words.message.unverified).replace(/\[\^(\d{1,3})\]/g, "[^note-$1]");
   const cited = citations.filter((c) => text.includes(`[${c.n}]`));
   if (cited.length === 0) return text;
   const numbers = new Set(cited.map((c) => c.n));
@@ -167,6 +178,9 @@ function decisionText({ decision, arguments: changed, reason }: Decision): strin
   return reason ? words.question.decision(text, reason) : text;
 }
 
+/** Whether the tool cards of an approval say everything that was decided: nothing was changed, and no reason given. */
+export const saidByCards = (q: Question): boolean => q.interrupt_type === "tool_approval" && q.answer?.decisions?.every((d) => !d.arguments && !d.reason) === true;
+
 /** The answer to a question as the thread shows it; "" if there is nothing to show. */
 export function answerText(q: Question): string {
   const a = q.answer;
@@ -200,6 +214,9 @@ export const supersededMessage = ({ id, text, turnId = "" }: { id: string; text:
 
 /** The agent of the last turn that has one. */
 export const agentOf = (messages: readonly Message[]): string | undefined => messages.findLast((m) => m.metadata?.agent)?.metadata?.agent;
+
+/** The model that was chosen for the last turn. */
+export const modelOf = (messages: readonly Message[]): string | undefined => messages.findLast((m) => m.metadata?.agent)?.metadata?.model;
 
 /** For each message, the agent to show: that of an answer whose agent is not the one before (at first, not the default); else undefined. */
 export function newAgents(messages: readonly Message[], byDefault: string | undefined): (string | undefined)[] {

@@ -4,7 +4,7 @@ import { newId } from "../lib/id";
 import { session } from "../lib/storage";
 import { words } from "../words";
 import * as api from "./api";
-import { submission } from "./bodies";
+import { ownMessage, submission } from "./bodies";
 import { textOf, turnOf } from "./parts";
 import type { Message } from "./types";
 
@@ -13,6 +13,8 @@ export interface Queued {
   /** Its client_turn_id. */
   id: string;
   text: string;
+  /** The message as the server has it, or as it was sent. */
+  message?: Message;
   /** Set once the server has accepted it. */
   turnId?: string;
   /** Why the server did not accept it. */
@@ -55,10 +57,34 @@ export class Queue {
     this.set([...theirs, ...this.items.filter((q) => q.turnId === undefined && !known.has(q.id))]);
   }
 
-  /** Queues a message. To keep the order, it is sent after before, which resolves to whether the server has the previous one. */
+  /** Queues a message, or gives it to the running answer; the server queues it if that cannot read it. To keep the order, it is sent after before, which resolves to whether the server has the previous one. */
   async add(out: Outgoing, before: Promise<boolean>): Promise<void> {
     const id = newId();
-    await this.enqueue({ id, text: out.text, body: submission(this.thread, out, id, undefined, "enqueue") }, before);
+    await this.enqueue({ id, text: out.text, message: ownMessage(id, out, id), body: submission(this.thread, out, id, undefined, out.onBusy) }, before);
+  }
+
+  /** Replaces a queued message by an edited one. It throws if the message no longer waits. */
+  async replace(id: string, out: Outgoing): Promise<void> {
+    if (this.sent.has(id)) await this.delivering; // until the server has it
+    const q = this.items.find((x) => x.id === id);
+    if (!q) throw new Error(words.thread.noLongerWaits);
+    const next = newId();
+    const { agent, model } = q.message?.metadata ?? {};
+    const whole: Outgoing = { ...out, ...(agent && { agent }), ...(model && { model }) };
+    const body = submission(this.thread, whole, next, undefined, "enqueue");
+    const edited: Queued = { id: next, text: out.text, message: ownMessage(next, whole, next), body: q.turnId ? { ...body, replaces: q.turnId } : body };
+    if (!q.turnId) { // the server does not have it
+      this.swap(id, edited);
+      return this.enqueue(edited, Promise.resolve(true));
+    }
+    this.swap(id, { ...q, text: out.text });
+    try {
+      this.swap(id, { ...edited, ...taken(await api.sendOnly(edited.body!)) });
+      this.on.onTaken();
+    } catch (err) {
+      this.swap(id, q);
+      throw err;
+    }
   }
 
   /** Keeps a rejected message, which the user can retry or remove. A retry queues it like the others. */
@@ -114,6 +140,10 @@ export class Queue {
     return this.items.some((x) => x.id === id);
   }
 
+  private swap(id: string, by: Queued): void {
+    this.set(this.items.map((x) => (x.id === id ? by : x)));
+  }
+
   private set(items: Queued[]): void {
     this.items = items;
     keep(this.thread, items);
@@ -149,5 +179,5 @@ export function splitQueued(messages: Message[], active: string | undefined): { 
   const later = messages.slice(i).filter((m) => turnOf(m) !== active);
   const over = new Set(later.filter((m) => m.role === "assistant").map(turnOf));
   const queued = later.filter((m) => m.role === "user" && !over.has(turnOf(m)));
-  return { messages: messages.filter((m) => !later.includes(m)), queued: queued.map((m) => ({ id: m.metadata?.client_turn_id ?? m.id, text: textOf(m), turnId: turnOf(m) })) };
+  return { messages: messages.filter((m) => !later.includes(m)), queued: queued.map((m) => ({ id: m.metadata?.client_turn_id ?? m.id, text: textOf(m), message: m, turnId: turnOf(m) })) };
 }

@@ -308,6 +308,14 @@ describe("queued messages", () => {
     expect(sent()).toEqual(["Two", "Three", "Four"]);
   });
 
+  it("are given to the running answer when the user says so", async () => {
+    server.on("post", two, whole("t3", ""));
+    void store.send(out("Two"));
+    await until(() => expect(sent()).toEqual(["Two"]));
+    await store.send(out("Three", { onBusy: "steer" }));
+    expect(server.posts().at(-1)).toMatchObject({ on_busy: "steer" });
+  });
+
   it("stay queued when the previous one was not accepted", async () => {
     const slow = gate();
     server.on("post", { status: 400, after: slow.opened });
@@ -357,6 +365,43 @@ describe("queued messages", () => {
     expect(queued()).toEqual([]);
     expect(texts().slice(2)).toEqual(["user: Two", "assistant: Second.", "user: Three", "assistant: ", "user: Four", "assistant: Fourth."]);
     expect(store.chat.messages[5]?.metadata).toMatchObject({ finished_reason: "cancelled", interrupted_reason: "superseded" });
+  });
+
+  it("are replaced by edited ones at their place", async () => {
+    server.on("post", two, whole("t3", ""), whole("t4", ""), whole("t3", ""));
+    void store.send(out("Two"));
+    await until(() => expect(texts().at(-1)).toBe("assistant: Second."));
+    await store.send(out("Three", { onBusy: "enqueue", agent: "assistant", model: "large" }));
+    await store.send(out("Four", { onBusy: "enqueue" }));
+    await store.editQueued(view().queued[0]!.id, out("Three, edited"));
+    expect(queued()).toEqual([["Three, edited", undefined], ["Four", undefined]]);
+    expect(server.posts()[3]).toMatchObject({ replaces: "t1", on_busy: "enqueue", agent: "assistant", model: "large" }); // the fake server calls every turn t1
+    expect(server.posts()[3]!.client_turn_id).not.toBe(server.posts()[1]!.client_turn_id);
+  });
+
+  it("return to the composer when they are edited too late", async () => {
+    server.on("post", two, whole("t3", ""), { status: 409, body: { error: { code: "turn_begun", message: "x", message_code: "turn.begun" } } });
+    void store.send(out("Two"));
+    await until(() => expect(texts().at(-1)).toBe("assistant: Second."));
+    await store.send(out("Three", { onBusy: "enqueue" }));
+    await store.editQueued(view().queued[0]!.id, out("Three, edited"));
+    expect(queued()).toEqual([["Three", undefined]]);
+    expect(returned).toEqual([["Three, edited", false]]);
+    expect(view().problem?.message).toMatch(/being answered already/);
+  });
+
+  it("are edited before the server has them", async () => {
+    const slow = gate();
+    server.on("post", { ...two, after: slow.opened }, whole("t3", ""));
+    void store.send(out("Two"));
+    await until(() => expect(sent()).toEqual(["Two"]));
+    void store.send(out("Three", { onBusy: "enqueue" }));
+    const edited = store.editQueued(view().queued[0]!.id, out("Three, edited"));
+    slow.open();
+    await edited;
+    expect(sent()).toEqual(["Two", "Three, edited"]);
+    expect(server.posts()[1]).not.toHaveProperty("replaces");
+    expect(queued()).toEqual([["Three, edited", undefined]]);
   });
 
   it("stay when they could not be withdrawn", async () => {

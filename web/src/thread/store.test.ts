@@ -30,7 +30,7 @@ describe("a new conversation", () => {
     server.on("post", { chunks: [...start("t1"), ...say("Hello."), ...end()] });
     store.start(out("Hi"));
     await until(() => expect(texts()).toEqual(["user: Hi", "assistant: Hello."]));
-    expect(server.posts()).toEqual([{ id: THREAD, trigger: "submit-message", message: { id: `first:${THREAD}`, role: "user", parts: [{ type: "text", text: "Hi" }] }, client_turn_id: `first:${THREAD}`, on_busy: "supersede" }]);
+    expect(server.posts()).toEqual([{ id: THREAD, trigger: "submit-message", message: { id: `first:${THREAD}`, role: "user", parts: [{ type: "text", text: "Hi" }] }, client_turn_id: `first:${THREAD}`, on_busy: "supersede", time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone }]);
   });
 
   it("reports that it has been accepted", async () => {

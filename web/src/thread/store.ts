@@ -11,6 +11,7 @@ import { anotherAnswer, ownMessage, reply, submission, type Body } from "./bodie
 import { BACKOFF_MS, Connection, ConnectionLost } from "./connection";
 import { keepHead, readHead } from "./heads";
 import { isUnknown, readHistory, readOlder, type History } from "./history";
+import { skipLeft } from "./left";
 import { adopt, answered, before, supersededMessage, pendingQuestion, withLastSuperseded, turnAt, turnOf, unanswered, userAt } from "./parts";
 import { problemOf, UNRESTORED, type Problem } from "./problems";
 import { Queue, type Queued } from "./queue";
@@ -193,7 +194,7 @@ export class ThreadStore {
 
   /** Sends a message; onBusy says what it does to a running turn. */
   async send(out: Outgoing): Promise<void> {
-    if (this.busy && out.onBusy === "enqueue") return this.queue.add(out, this.reached());
+    if (this.busy && out.onBusy !== "supersede") return this.queue.add(out, this.reached());
     await this.next(async () => {
       if (this.view.load === "ready") await this.post(out, { clientTurnId: newId(), parent: this.nextParent() });
       else keepUnsent(this.id, { out, clientTurnId: newId() }); // until the thread can be loaded
@@ -285,6 +286,16 @@ export class ThreadStore {
       await this.queue.remove(id);
     } catch (err) {
       this.set({ problem: { message: words.problems.unqueueFailed(errorText(err)) } });
+    }
+  }
+
+  /** Replaces a queued message by an edited one. If it no longer waits, the edited one returns to the composer. */
+  async editQueued(id: string, out: Outgoing): Promise<void> {
+    try {
+      await this.queue.replace(id, out);
+    } catch (err) {
+      this.set({ problem: { message: errorText(err) } });
+      this.callbacks.onReturned?.(out, false);
     }
   }
 
@@ -395,6 +406,7 @@ export class ThreadStore {
   }
 
   private async post(out: Outgoing, how: Omit<Unsent, "out">): Promise<void> {
+    void skipLeft(this.id).then((skipped) => skipped && this.callbacks.onActivity?.());
     this.setHead(undefined);
     const message = { out, ...how };
     if (how.clientTurnId !== firstTurnId(this.id)) keepUnsent(this.id, message); // the first one is stored elsewhere (shell/pending)

@@ -8,6 +8,10 @@ export interface Metadata {
   turn_id?: string;
   /** The agent of the turn. */
   agent?: string;
+  /** The model that the person has chosen for it. */
+  model?: string;
+  /** Whether the conversation is in no list, and is deleted when it is left. */
+  temporary?: boolean;
   created_at?: string;
   /** The server's id of the message. */
   server_id?: string;
@@ -28,6 +32,8 @@ export interface Metadata {
   /** Missing if a model's price is unknown. */
   cost_usd?: number;
   web_searches?: number;
+  /** Words of the answer that were a quotation and are in no source. */
+  unverified?: string[];
 }
 
 export interface Status extends Coded {

@@ -11,12 +11,13 @@ export const START = { items: [], at: -1, since: 0 } as const;
 
 /**
  * Returns what to show next and when (ms from now), or null if nothing changes.
- * Each item stays for at least ms. A list that became shorter is a new turn or the
- * end of one: the rest of the old list is dropped.
+ * Each item that is shown stays for at least ms. An undefined item is text that has
+ * begun: the items before it are dropped, because the text says more. A list that became
+ * shorter, or empty, is another turn or the end of one: the rest of the old list is dropped.
  */
 export function nextPace<T>(p: Pace<T>, items: readonly T[], now: number, ms: number): { wait: number; pace: Pace<T> } | null {
   const restarted = items.length < p.items.length || p.at < 0;
-  const at = restarted ? (items.length > 0 ? 0 : -1) : Math.min(p.at + 1, items.length - 1);
+  const at = restarted ? (items.length > 0 ? 0 : -1) : Math.max(Math.min(p.at + 1, items.length - 1), items.lastIndexOf(undefined as T));
   if (at === p.at && items === p.items) return null;
   const stays = at === p.at && at >= 0 && !restarted;
   const wait = p.at < 0 || stays ? 0 : Math.max(0, p.since + ms - now);

@@ -72,6 +72,7 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
   const list = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const lastTop = useRef(0);
+  const lastHeight = useRef(0);
   const held = useRef<Place | null>(null);
   const [away, setAway] = useState(false);
   const fresh = useRef(false); // the newest answer is shown from its start
@@ -85,6 +86,7 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
     atQuestion.current = question !== undefined;
     el.scrollTop = question ?? endOf(el.scrollHeight, el.clientHeight, fresh.current ? beginningIn(el) : null);
     lastTop.current = el.scrollTop;
+    lastHeight.current = el.scrollHeight;
   }, []);
 
   // The text being read: the element pressed last if it is in view, else the first one.
@@ -163,11 +165,17 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
     if (left < NEAR) {
       atEnd.current = true;
       if (moved.current) fresh.current = false; // a reader who scrolled to the end follows the end
-    } else if (el.scrollTop < lastTop.current - 1) atEnd.current = false;
+    } else if (el.scrollTop < lastTop.current - 1) {
+      // Without a move of the reader, rows above the view that turned out shorter have moved the text.
+      if (moved.current || el.scrollHeight === lastHeight.current) atEnd.current = false;
+      else if (atEnd.current) scrollToEnd();
+    }
     lastTop.current = el.scrollTop;
+    lastHeight.current = el.scrollHeight;
     note();
-    setAway(left > 2 * el.clientHeight || ((fresh.current || !atEnd.current) && left > NEAR));
-  }, [note]);
+    const rest = leftIn(el);
+    setAway(rest > 2 * el.clientHeight || ((fresh.current || !atEnd.current) && rest > NEAR));
+  }, [note, scrollToEnd]);
 
   const moves = useMemo(() => {
     const move = () => {

@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
-import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { createContext, use, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { createPortal } from "react-dom";
+import { local } from "../lib/storage";
 import { words } from "../words";
 import { IconButton } from "./Button";
 import { composing } from "./composing";
@@ -69,10 +70,12 @@ function Column({ title, onClose, children }: { title: string; onClose: () => vo
       if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
     };
   }, []);
+  const [width, resize] = useWidth();
   return (
     <aside
       aria-label={title}
-      className="flex h-full w-[26rem] shrink-0 flex-col has-[[data-pages]]:w-[min(40rem,42vw)] border-l border-line bg-surface"
+      style={width === null ? undefined : { width }}
+      className="relative flex h-full w-[26rem] max-w-[65vw] shrink-0 flex-col has-[[data-pages]]:w-[min(40rem,42vw)] border-l border-line bg-surface"
       onKeyDown={(e) => {
         if (e.key !== "Escape" || e.defaultPrevented || composing(e.nativeEvent)) return;
         e.stopPropagation();
@@ -86,6 +89,62 @@ function Column({ title, onClose, children }: { title: string; onClose: () => vo
         <IconButton label={words.common.close(title)} icon={X} onClick={onClose} />
       </header>
       {children}
+      <Edge width={width} onResize={resize} />
     </aside>
+  );
+}
+
+const WIDTH = "palaver.panel.width";
+const LEAST = 320; // pixels
+const STEP = 40;
+const most = () => Math.max(LEAST, Math.round(innerWidth * 0.65));
+
+/** The width that the panel has in this browser, in pixels; null until somebody has chosen one. */
+function useWidth(): [number | null, (to: number | null) => void] {
+  const [width, setWidth] = useState<number | null>(() => Number(local.read(WIDTH)) || null);
+  const resize = (to: number | null) => {
+    const fits = to === null ? null : Math.round(Math.min(Math.max(to, LEAST), most()));
+    setWidth(fits);
+    local.write(WIDTH, fits === null ? null : String(fits));
+  };
+  return [width, resize];
+}
+
+/** The edge of the panel, which the pointer and the arrow keys move. A double click gives it its usual place. */
+function Edge({ width, onResize }: { width: number | null; onResize: (to: number | null) => void }) {
+  const edge = useRef<HTMLDivElement>(null);
+  const [now, setNow] = useState(width ?? LEAST);
+  useLayoutEffect(() => {
+    const panel = edge.current!.parentElement!;
+    const watch = new ResizeObserver(() => setNow(panel.offsetWidth));
+    watch.observe(panel);
+    return () => watch.disconnect();
+  }, []);
+  const onMove = (e: PointerEvent<HTMLDivElement>) => {
+    if (!e.currentTarget.hasPointerCapture(e.pointerId)) return;
+    onResize(e.currentTarget.parentElement!.getBoundingClientRect().right - e.clientX);
+  };
+  const onKey = (e: KeyboardEvent) => {
+    const to = { ArrowLeft: now + STEP, ArrowRight: now - STEP, Home: most(), End: LEAST }[e.key];
+    if (to === undefined && e.key !== "Enter") return;
+    e.preventDefault();
+    onResize(to ?? null);
+  };
+  return (
+    <div
+      ref={edge}
+      role="separator"
+      aria-orientation="vertical"
+      aria-label={words.common.width}
+      aria-valuenow={now}
+      aria-valuemin={LEAST}
+      aria-valuemax={most()}
+      tabIndex={0}
+      onPointerDown={(e) => e.currentTarget.setPointerCapture(e.pointerId)}
+      onPointerMove={onMove}
+      onKeyDown={onKey}
+      onDoubleClick={() => onResize(null)}
+      className="absolute inset-y-0 -left-1 z-10 w-2 cursor-col-resize touch-none transition-colors hover:bg-accent/40 focus-visible:bg-accent/40"
+    />
   );
 }

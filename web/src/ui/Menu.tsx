@@ -17,7 +17,7 @@ export function Menu({ trigger, align = "end", side = "bottom", defaultOpen = fa
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner align={align} side={side} sideOffset={4} className="z-50">
-          <Base.Popup data-layer className="min-w-40 rounded-xl border border-line bg-surface p-1 text-sm shadow-float outline-none transition duration-100 data-ending-style:opacity-0 data-starting-style:opacity-0">
+          <Base.Popup data-layer className="min-w-40 max-w-[min(22rem,90vw)] max-h-(--available-height) overflow-y-auto rounded-xl border border-line bg-surface p-1 text-sm shadow-float outline-none transition duration-100 data-ending-style:opacity-0 data-starting-style:opacity-0">
             {children}
           </Base.Popup>
         </Base.Positioner>
@@ -78,21 +78,27 @@ export function MenuTab({ icon: Glyph, href, children }: { icon: LucideIcon; hre
   );
 }
 
+/** A line between two groups of a menu. */
+export const MenuLine = () => <Base.Separator className="my-1 border-t border-line" />;
+
 interface ChoiceProps<T extends string> {
   label: string;
+  /** Whether the label is shown above the items. */
+  titled?: boolean;
   value: T;
   options: { value: T; label: string; icon: LucideIcon; detail?: string }[];
   onChange: (value: T) => void;
 }
 
 /** A radio item of a menu. */
-export function MenuChoice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
+export function MenuChoice<T extends string>({ label, titled = false, value, options, onChange }: ChoiceProps<T>) {
   return (
     <Base.RadioGroup aria-label={label} value={value} onValueChange={(v) => onChange(v as T)}>
+      {titled && <p aria-hidden className="px-2.5 pt-1 pb-0.5 text-xs font-medium text-muted">{label}</p>}
       {options.map(({ value: v, label: text, icon: Glyph, detail }) => (
         <Base.RadioItem key={v} value={v} className={row} closeOnClick>
           <Glyph aria-hidden className="size-4 shrink-0 text-muted" />
-          <span>
+          <span className="min-w-0 break-words">
             {text}
             {detail && <span className="block text-xs text-muted">{detail}</span>}
           </span>

@@ -1,4 +1,5 @@
 import { useId, type ReactNode } from "react";
+import { words } from "../words";
 
 export const field = "block h-9 w-full rounded-lg border border-edge bg-surface px-3 text-sm pointer-coarse:h-11";
 
@@ -31,6 +32,34 @@ export const TextField = ({ label, value, onChange, maxLength, placeholder }: Te
     )}
   </Labelled>
 );
+
+/** A text of several lines with its label, what it is for, and its length. */
+export function TextArea({ label, value, onChange, maxLength, placeholder, help }: TextProps & { help: string }) {
+  const about = useId();
+  return (
+    <Labelled label={label}>
+      {(id) => (
+        <>
+          <textarea
+            id={id}
+            aria-describedby={about}
+            dir="auto"
+            rows={4}
+            value={value}
+            maxLength={maxLength}
+            placeholder={placeholder}
+            onChange={(e) => onChange(e.target.value)}
+            className="block max-h-[40dvh] min-h-24 w-full resize-y rounded-lg border border-edge bg-surface px-3 py-2 text-sm field-sizing-content"
+          />
+          <p id={about} className="mt-1 flex gap-3 text-muted">
+            <span>{help}</span>
+            <span className="ml-auto shrink-0 tabular-nums">{words.composer.length(value.length, maxLength)}</span>
+          </p>
+        </>
+      )}
+    </Labelled>
+  );
+}
 
 /** Shows why a form could not be saved; nothing for an empty text. */
 export const Problem = ({ text }: { text: string }) =>

@@ -72,6 +72,7 @@ function List() {
     <Toast.Root
       key={t.id}
       toast={t}
+      aria-label={words.shell.notice}
       swipeDirection={["right", "up", "down"]}
       onKeyDown={(e) => e.key === "Escape" && e.preventDefault()} // Escape closes the toast; it must not stop the answer as well
       className="pointer-events-auto rounded-xl border border-line bg-surface shadow-float transition duration-200 data-ending-style:translate-y-2 data-ending-style:opacity-0 data-starting-style:translate-y-2 data-starting-style:opacity-0 data-[type=error]:border-bad"

@@ -3,6 +3,7 @@
 /** The codes of the server's texts, with the values in each. */
 export interface Values {
   "account.no_google": null;
+  "account.no_server": { server: string };
   "board.answer_stopped": null;
   "board.built_on": null;
   "board.changed": null;
@@ -20,11 +21,13 @@ export interface Values {
   "document.no_text": null;
   "document.not_text": null;
   "document.old_office": null;
+  "document.pdf_adobe_form": null;
   "document.pdf_damaged": null;
   "document.pdf_encrypted": null;
   "document.pdf_garbled": null;
   "document.pdf_scanned": null;
   "document.pdf_too_slow": null;
+  "document.picture_text": null;
   "document.public": null;
   "document.too_large": null;
   "document.too_slow": null;
@@ -67,6 +70,7 @@ export interface Values {
   "import.drive_type": null;
   "import.internal": null;
   "import.known": null;
+  "import.left_out": { limit: number; links: string };
   "import.looking": null;
   "import.network": null;
   "import.no_document": null;
@@ -92,11 +96,13 @@ export interface Values {
   "notice.answer_broken": null;
   "notice.answer_cut": null;
   "notice.answer_filtered": null;
+  "notice.cost_used": null;
   "notice.documents_excluded": null;
   "notice.documents_not_found": { names: string };
   "notice.documents_partly": null;
   "notice.documents_processing": null;
   "notice.documents_unread_pages": null;
+  "notice.figures_not_found": null;
   "notice.history_dropped": null;
   "notice.history_summarized": null;
   "notice.images_not_supported": null;
@@ -104,6 +110,8 @@ export interface Values {
   "notice.proposal_rejected": null;
   "notice.restarted": null;
   "notice.resume_ignored": null;
+  "notice.steps_used": null;
+  "notice.tokens_used": null;
   "notice.web_search_dropped": null;
   "notice.web_search_empty": null;
   "notice.web_search_failed": null;
@@ -174,10 +182,12 @@ export interface Values {
   "request.too_large": null;
   "request.version_conflict": null;
   "share.too_large": null;
+  "sign_in.admins_only": null;
   "sign_in.by_key": null;
   "sign_in.expired": null;
   "sign_in.needed": null;
   "sign_in.no_account": null;
+  "space.role": null;
   "status.audit": null;
   "status.compare": null;
   "status.documents": null;
@@ -190,6 +200,7 @@ export interface Values {
   "status.tool": { tool: string };
   "status.validate": null;
   "status.web_search": { query: string };
+  "tool.connect": { server: string };
   "tool.failed": null;
   "tool.failed_unknown": null;
   "tool.no_arguments": null;
@@ -199,11 +210,13 @@ export interface Values {
   "tool.other_arguments": null;
   "tool.picture_refused": null;
   "tool.redefined": { tool: string };
+  "tool.scope": { server: string; scope: string };
   "tool.stopped": null;
   "tool.timeout": { timeout: string };
   "tool.timeout_unknown": { timeout: string };
   "tool.undecided": null;
   "tool.unreadable": null;
+  "turn.begun": null;
   "turn.database_unavailable": null;
   "turn.deadline_exceeded": null;
   "turn.deleted": null;

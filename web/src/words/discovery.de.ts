@@ -11,14 +11,15 @@ export const boardWords: BoardWords = {
 
   list: {
     boards: "Boards",
-    intro: "Ein Board führt von Quellen über Fakten, Erkenntnisse und Empfehlungen zu Ergebnissen. Sie füllen es von Hand oder im Chat daneben.",
+    intro: "Ein Board führt von dem, was Sie gelesen haben, zu dem, was zu tun ist. Jede Spalte baut auf der vorigen auf. So lässt sich jede Empfehlung bis zu ihren Quellen zurückverfolgen. Füllen Sie es von Hand, oder bestätigen Sie, was der Chat daneben vorschlägt.",
+    how: "Die Spalten eines Boards",
+    example: "Beispiel öffnen",
     new: "Neues Board",
     import: "Importieren",
     imported: (title) => `„${title}“ wurde importiert.`,
     notJSON: (file) => `${file} ist keine JSON-Datei eines Boards.`,
     tooLarge: (file) => `${file} ist größer als 4 MB.`,
     importFailed: (file, why) => `${file} konnte nicht importiert werden. ${why}`,
-    empty: "Hier erscheinen Ihre Boards.",
     untitled: "Board ohne Titel",
     items,
     changed: (when) => `geändert: ${when}`,
@@ -26,6 +27,19 @@ export const boardWords: BoardWords = {
     restoreFailed: (why) => `Das Board konnte nicht wiederhergestellt werden. ${why}`,
     failed: (why) => `Ihre Boards konnten nicht geladen werden. ${why}`,
     more: "Weitere Boards anzeigen",
+  },
+
+  example: {
+    title: "Beispiel: Warum gehen Kunden?",
+    goal: "Herausfinden, warum im Frühjahr mehr Kunden gegangen sind und was zu tun ist",
+    inputs: [
+      ["Bericht über Abgänge", "Von März bis Juni stieg der Anteil der Kunden, die in einem Monat gehen, von 2,1 % auf 3,4 %. Neun von zehn waren weniger als 60 Tage Kunde."],
+      ["Gespräche", "Zwölf Kunden, die gegangen sind, sagen, dass die erste Rechnung mehrere Tage gekostet hat. Neun von ihnen haben nie eine verschickt."],
+    ],
+    facts: ["Zwischen März und Juni stiegen die Abgänge von 2,1 % auf 3,4 %.", "Neun von zehn Kunden, die gegangen sind, waren weniger als 60 Tage da.", "Neun von zwölf Kunden, die gegangen sind, haben nie eine Rechnung verschickt."],
+    insights: ["Es gehen neue Kunden, nicht die, die das Produkt kennen.", "Sie gehen, bevor sie einen Nutzen gesehen haben."],
+    recommendations: ["In der ersten Woche mit jedem neuen Kunden die erste Rechnung verschicken.", "Daten vorhandener Rechnungen übernehmen, damit ein neues Konto nicht leer ist."],
+    output: "Maßnahmenplan für das dritte Quartal: ein Anruf bei jedem neuen Kunden in der ersten Woche und eine Übernahme von Rechnungen bis August.",
   },
 
   board: {

@@ -10,14 +10,15 @@ export const boardWords = {
 
   list: {
     boards: "Boards",
-    intro: "A board leads from inputs to facts, insights, recommendations and outputs. Build it by hand or in a chat beside it.",
+    intro: "A board turns what you have read into what to do. Each column builds on the one before, so that every recommendation leads back to its sources. Fill it by hand, or have the chat beside it propose items that you confirm.",
+    how: "The columns of a board",
+    example: "Open an example",
     new: "New board",
     import: "Import",
     imported: (title: string) => `“${title}” was imported.`,
     notJSON: (file: string) => `${file} is not a JSON file of a board.`,
     tooLarge: (file: string) => `${file} is larger than 4 MB.`,
     importFailed: (file: string, why: string) => `${file} couldn't be imported. ${why}`,
-    empty: "Your boards will appear here.",
     untitled: "Untitled board",
     items,
     changed: (when: string) => `changed ${when}`,
@@ -25,6 +26,19 @@ export const boardWords = {
     restoreFailed: (why: string) => `The board couldn't be restored. ${why}`,
     failed: (why: string) => `Your boards couldn't be loaded. ${why}`,
     more: "Show more boards",
+  },
+
+  example: {
+    title: "Example: why do customers leave?",
+    goal: "Find out why more customers left in spring, and what to do about it",
+    inputs: [
+      ["Churn report", "From March to June, the share of customers who left each month rose from 2.1% to 3.4%. Nine of ten were customers for less than 60 days."],
+      ["Interviews", "Twelve customers who left say that setting up the first invoice took them several days. Nine of them never sent one."],
+    ],
+    facts: ["Churn rose from 2.1% to 3.4% between March and June.", "Nine of ten customers who left had been there for less than 60 days.", "Nine of twelve customers who left never sent an invoice."],
+    insights: ["It is new customers who leave, not those who know the product.", "They leave before they have seen any value."],
+    recommendations: ["Send the first invoice together with each new customer, in the first week.", "Import the data of existing invoices, so that a new account is not empty."],
+    output: "Action plan for the third quarter: a call in the first week with every new customer, and an import of invoices by August.",
   },
 
   board: {

@@ -46,8 +46,8 @@ function valueOf(name: string, value: unknown): unknown {
 /** Why a turn failed. */
 export const failure = (error: NonNullable<Metadata["error"]>): string => worded(error, error.message);
 
-/** What a turn is doing; "" for a step that is not shown. */
-export const status = (s: Status): string => (s.node === "validate_inputs" ? "" : worded(s, s.message));
+/** What a turn is doing. */
+export const status = (s: Status): string => worded(s, s.message);
 
 export const question = (q: Question): string => worded(q, q.message);
 

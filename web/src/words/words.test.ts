@@ -45,8 +45,8 @@ describe("the server's texts", () => {
     expect(asks("question.run_tool_again", { tool: "look_up" })).toMatch(/^“Look up” was interrupted/);
     expect(option({ label: "Audit", message_code: "option.audit" })).toBe("Check against rules");
     expect(option({ label: "My plan" })).toBe("My plan");
-    expect(status({ node: "validate_inputs", message: "Validating request...", message_code: "status.validate" })).toBe("");
-    expect(status({ node: "web_search", message: "", message_code: "status.web_search", message_params: { query: "rates" } })).toBe("Searching the web for “rates”");
+    expect(status({ node: "validate_inputs", message: "Validating request...", message_code: "status.validate" })).toBe("Validating request...");
+    expect(status({ node: "web_search", message: "", message_code: "status.web_search", message_params: { query: "rates" } })).toBe('Searching online "rates"');
     expect(status({ node: "tool", message: "", message_code: "status.tool", message_params: { tool: "generate_image" } })).toBe("Using “Generate image”…");
     const unavailable = { message_code: "turn.model_not_available" };
     const key = { message_code: "hint.key", message_params: { setting: "OPENAI_API_KEY" } };

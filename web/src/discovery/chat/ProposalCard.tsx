@@ -49,7 +49,7 @@ const titleOf = ({ tool, params }: Pick<Proposal, "tool" | "params">): string =>
 function Card({ proposal }: { proposal: Proposal }) {
   const { board, graph } = useShown();
   const edited = use(Edited);
-  const box = useRef<HTMLElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   const [draft, setDraft] = useState<Params | undefined>(() => edited.get(proposal.id));
   const [editing, setEditing] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -94,7 +94,8 @@ function Card({ proposal }: { proposal: Proposal }) {
   const made = proposal.result?.items?.[0];
   const undoable = state === "applied" && board.changes.some((c) => c.n === proposal.result?.change);
   return (
-    <section
+    <div
+      role="group"
       ref={box}
       tabIndex={-1}
       aria-label={titleOf(proposal)}
@@ -171,7 +172,7 @@ function Card({ proposal }: { proposal: Proposal }) {
           )}
         </footer>
       )}
-    </section>
+    </div>
   );
 }
 

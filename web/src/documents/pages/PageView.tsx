@@ -20,13 +20,15 @@ interface Props {
   near: boolean;
   marks: readonly Range[];
   /** The marks to scroll to. */
-  current?: readonly Range[];
+  current?: readonly Range[] | undefined;
+  /** Called with the beginning of the marks to scroll to, when they are drawn. */
+  onMark: (mark: HTMLElement) => void;
 }
 
 const MOST_PIXELS = 16_000_000; // maximum of a canvas: phones fail with more
 
 /** One page of a PDF: a picture of it, its text as a transparent layer over that, and its links. */
-export function PageView({ pdf, number, usual, scale, near, marks, current }: Props) {
+export function PageView({ pdf, number, usual, scale, near, marks, current, onMark }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const layer = useRef<{ divs: HTMLElement[]; texts: string[] } | null>(null);
   const [size, setSize] = useState(usual);
@@ -90,7 +92,8 @@ export function PageView({ pdf, number, usual, scale, near, marks, current }: Pr
     if (!mark) return;
     for (const r of current) divs[r.item]?.querySelectorAll("mark").forEach((m) => m.setAttribute("aria-current", "true"));
     mark.scrollIntoView({ block: "center", inline: "nearest" });
-  }, [drawn, marks, current]);
+    onMark(mark as HTMLElement);
+  }, [drawn, marks, current, onMark]);
 
   return (
     <section

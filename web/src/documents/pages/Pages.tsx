@@ -1,10 +1,10 @@
 import { ZoomIn, ZoomOut } from "lucide-react";
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { IconButton } from "../../ui/Button";
 import { words } from "../../words";
 import { quoteIn, wordsIn, type Range } from "./matching";
 import { PageView, type Size } from "./PageView";
-import { usePdf, type Pdf } from "./pdf";
+import { useFile, type Pdf, type Picture } from "./pdf";
 import "./pages.css";
 
 /** A match: ranges on one page. */
@@ -16,7 +16,7 @@ interface Match {
 export interface PagesProps {
   doc: { id: string; title: string };
   /** A quote to mark and to scroll to, and the page where it begins, if known. */
-  quote?: { text: string; page?: number };
+  quote?: { text: string; page?: number | undefined } | undefined;
   /** Words to mark. at is the match to scroll to. */
   search?: { text: string; at: number };
   /** Called with the number of matches of the search. */
@@ -33,38 +33,124 @@ const MOST = 1_000; // matches
 const NEAR = 1; // pages above and below the visible ones that are drawn too
 const ZOOMS = [1, 1.25, 1.5, 2, 3] as const;
 const EDGE = 24; // pixels beside a page
+const NARROW = 520; // pixels: a page that fits into less is too small to read
+const READABLE = 13; // pixels: height of a line that can be read
 const none: never[] = [];
 
-/** Shows a PDF as its pages. Only those on the screen are drawn. */
+/** Shows a PDF as its pages, or a picture. Only pages on the screen are drawn. */
 export default function Pages({ onFail, ...props }: PagesProps) {
-  const pdf = usePdf(props.doc.id);
+  const file = useFile(props.doc.id);
   const [usual, setUsual] = useState<Size | null>(null);
-  const broken = pdf instanceof Error;
+  const broken = file instanceof Error;
   useEffect(() => {
     if (broken) onFail();
   }, [broken]);
   useEffect(() => {
-    if (!pdf || pdf instanceof Error) return;
+    if (!file || !("file" in file)) return;
     setUsual(null);
-    pdf.file.getPage(1).then((page) => {
+    file.file.getPage(1).then((page) => {
       const { width, height } = page.getViewport({ scale: 1 });
       setUsual({ width, height });
     }, onFail);
-  }, [pdf]);
-  if (!pdf || pdf instanceof Error || !usual) return <Bar status={words.library.opening}>{props.children}</Bar>;
-  return <List pdf={pdf} usual={usual} {...props} />;
+  }, [file]);
+  if (file && "pages" in file) return <Pictures picture={file} onFail={onFail} {...props} />;
+  if (!file || file instanceof Error || !usual) return <Bar>{props.children}</Bar>;
+  return <List pdf={file} usual={usual} {...props} />;
 }
 
-function Bar({ status, children }: { status: string; children: ReactNode }) {
+/** Shows pages that are pictures. Nothing can be marked on them. */
+function Pictures({ picture, doc, quote, search, onMatches, onUnmarked, onFail, children }: PagesProps & { picture: Picture }) {
+  const box = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const [zoom, setZoom] = useState(0);
+  const [loaded, setLoaded] = useState(0);
+  const { page, onScroll } = useVisible(box, list, loaded, true);
+  const count = picture.pages.length;
+  const { text, page: target } = quote ?? {};
+  useEffect(() => {
+    if (text) onUnmarked?.();
+  }, [text, picture]);
+  useEffect(() => {
+    if (target) goTo(list, target);
+  }, [target, picture]);
+  useEffect(() => onMatches?.(0), [search?.text]);
+  return (
+    <>
+      <Bar page={page} count={count} onGo={(n) => goTo(list, n)}>
+        <Zoom zoom={zoom} onZoom={setZoom} />
+        {children}
+      </Bar>
+      <div ref={box} data-pages onScroll={onScroll} role="region" aria-label={words.library.pagesOf(doc.title)} tabIndex={0} className="relative min-h-0 flex-1 overflow-auto bg-sunken">
+        <div ref={list} className="p-3" style={{ width: `${ZOOMS[zoom]! * 100}%` }}>
+          {picture.pages.map((url, i) => (
+            <img key={url} src={url} alt={words.library.page(i + 1)} loading="lazy" onLoad={() => setLoaded((n) => n + 1)} onError={count === 1 ? onFail : undefined} className="picture-page mb-3 w-full bg-white shadow-soft" />
+          ))}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Zoom({ zoom, onZoom }: { zoom: number; onZoom: (zoom: number) => void }) {
+  return (
+    <>
+      <IconButton size="small" icon={ZoomOut} label={words.library.zoomOut} disabled={zoom === 0} onClick={() => onZoom(zoom - 1)} />
+      <IconButton size="small" icon={ZoomIn} label={words.library.zoomIn} disabled={zoom === ZOOMS.length - 1} onClick={() => onZoom(zoom + 1)} />
+    </>
+  );
+}
+
+/** The bar above the pages. It has the number of the page, or why there are none yet. */
+function Bar({ page = 0, count = 0, onGo, children }: { page?: number; count?: number; onGo?: (page: number) => void; children: ReactNode }) {
   return (
     <div className="flex min-h-11 items-center gap-1 border-b border-line px-5 pb-2">
-      <span role="status" className="min-w-0 flex-1 text-xs text-muted tabular-nums">
-        {status}
+      {onGo && count > 1 && <PageField page={page} count={count} onGo={onGo} />}
+      <span role="status" className={onGo && count > 1 ? "sr-only" : "min-w-0 text-xs text-muted tabular-nums"}>
+        {onGo ? words.library.pageOf(page, count) : words.library.opening}
       </span>
+      <span className="flex-1" />
       {children}
     </div>
   );
 }
+
+/** The number of the page; writing another one there goes to it. */
+function PageField({ page, count, onGo }: { page: number; count: number; onGo: (page: number) => void }) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const go = () => {
+    const n = Number.parseInt(typed ?? "", 10);
+    setTyped(null);
+    if (n > 0) onGo(Math.min(n, count));
+  };
+  const onKey = (e: KeyboardEvent) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+    if (e.key === "Enter") go();
+    else if (e.key === "Escape" && typed !== null) setTyped(null);
+    else if (by) onGo(Math.min(Math.max(1, page + by), count));
+    else return;
+    e.preventDefault();
+  };
+  return (
+    <label className="flex items-center gap-1.5 text-xs text-muted tabular-nums">
+      <input
+        aria-label={words.library.pageNumber}
+        inputMode="numeric"
+        autoComplete="off"
+        value={typed ?? String(page)}
+        size={Math.max(2, String(count).length)}
+        maxLength={6}
+        onFocus={(e) => e.target.select()}
+        onChange={(e) => setTyped(e.target.value.replace(/\D/g, ""))}
+        onKeyDown={onKey}
+        onBlur={go}
+        className="h-8 rounded-md border border-edge bg-surface px-1.5 text-center text-ink pointer-coarse:h-11 pointer-coarse:min-w-11"
+      />
+      <span aria-hidden>{words.library.ofPages(count)}</span>
+    </label>
+  );
+}
+
+const goTo = (list: React.RefObject<HTMLElement | null>, page: number) => list.current?.children[page - 1]?.scrollIntoView({ block: "start" });
 
 function List({ pdf, usual, doc, quote, search, onMatches, onUnmarked, children }: Omit<PagesProps, "onFail"> & { pdf: Pdf; usual: Size }) {
   const box = useRef<HTMLDivElement>(null);
@@ -75,9 +161,38 @@ function List({ pdf, usual, doc, quote, search, onMatches, onUnmarked, children 
   const count = pdf.file.numPages;
   const { first, last, page, onScroll } = useVisible(box, list, scale, width > 0);
 
+  // Another size keeps the place in the document.
+  const place = useRef(0); // share of the height
+  const notePlace = () => {
+    const { scrollTop, scrollHeight } = box.current!;
+    place.current = scrollTop / scrollHeight;
+  };
+  useLayoutEffect(() => {
+    const view = box.current!;
+    if (place.current > 0) view.scrollTop = place.current * view.scrollHeight;
+  }, [scale]);
+
   const quoted = useQuote(pdf, quote, onUnmarked);
   const matches = useMatches(pdf, search?.text ?? "", onMatches);
   const at = matches[search?.at ?? 0] ?? quoted[0];
+
+  // On a phone a whole page is too small: once for each quote, it is enlarged until the quote can be read.
+  const enlarged = useRef<Match>(undefined);
+  const narrow = width < NARROW;
+  const onMark = useCallback(
+    (mark: HTMLElement) => {
+      const first = quoted[0];
+      if (!narrow || !first || enlarged.current === first) return;
+      enlarged.current = first;
+      notePlace();
+      const height = mark.getBoundingClientRect().height;
+      setZoom((now) => {
+        const fits = ZOOMS.findIndex((z) => (height / ZOOMS[now]!) * z >= READABLE);
+        return Math.max(now, fits < 0 ? ZOOMS.length - 1 : fits);
+      });
+    },
+    [narrow, quoted],
+  );
   const byPage = useMemo(() => {
     const out = new Map<number, Range[]>();
     for (const m of matches.length > 0 ? matches : quoted) out.set(m.page, [...(out.get(m.page) ?? []), ...m.ranges]);
@@ -87,21 +202,20 @@ function List({ pdf, usual, doc, quote, search, onMatches, onUnmarked, children 
   // Scrolls to the page first. When the page is drawn, it scrolls to its mark.
   const target = at?.page ?? quote?.page;
   useEffect(() => {
-    if (target && width > 0) list.current?.children[target - 1]?.scrollIntoView({ block: "start" });
+    if (target && width > 0) goTo(list, target);
   }, [target, width > 0]);
 
   return (
     <>
-      <Bar status={words.library.pageOf(page, count)}>
-        <IconButton size="small" icon={ZoomOut} label={words.library.zoomOut} disabled={zoom === 0} onClick={() => setZoom(zoom - 1)} />
-        <IconButton size="small" icon={ZoomIn} label={words.library.zoomIn} disabled={zoom === ZOOMS.length - 1} onClick={() => setZoom(zoom + 1)} />
+      <Bar page={page} count={count} onGo={(n) => goTo(list, n)}>
+        <Zoom zoom={zoom} onZoom={setZoom} />
         {children}
       </Bar>
-      <div ref={box} data-pages onScroll={onScroll} role="region" aria-label={words.library.pagesOf(doc.title)} tabIndex={0} className="relative min-h-0 flex-1 overflow-auto bg-sunken">
+      <div ref={box} data-pages onScroll={() => (notePlace(), onScroll())} role="region" aria-label={words.library.pagesOf(doc.title)} tabIndex={0} className="relative min-h-0 flex-1 overflow-auto bg-sunken">
         {width > 0 && (
           <div ref={list} className="w-max min-w-full px-3 pt-3">
             {Array.from({ length: count }, (_, i) => (
-              <PageView key={i} pdf={pdf} number={i + 1} usual={usual} scale={scale} near={i >= first - NEAR && i <= last + NEAR} marks={byPage.get(i + 1) ?? none} current={at?.page === i + 1 ? at.ranges : undefined} />
+              <PageView key={i} pdf={pdf} number={i + 1} usual={usual} scale={scale} near={i >= first - NEAR && i <= last + NEAR} marks={byPage.get(i + 1) ?? none} current={at?.page === i + 1 ? at.ranges : undefined} onMark={onMark} />
             ))}
           </div>
         )}

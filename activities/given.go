@@ -1,0 +1,38 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// TakeGiven copies messages that the person wrote while the turn worked to the turn, as texts
+// (chat.GivenKey), and drops their own turns. It is idempotent.
+func (a *Activities) TakeGiven(ctx context.Context, r GivenRequest) error {
+	var texts []db.Text
+	for i, id := range r.TurnIDs {
+		t, err := a.Store.Turn(ctx, r.Owner, id)
+		if errors.Is(err, db.ErrNotFound) { // an attempt before has taken it
+			continue
+		}
+		if err != nil {
+			return a.Fail(ctx, r.TurnRef, "take given messages", err)
+		}
+		texts = append(texts, db.Text{Key: chat.GivenKey(r.First + i), Text: t.Content.Message})
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	if err := a.PutTexts(ctx, r.TurnRef, texts...); err != nil {
+		return a.Fail(ctx, r.TurnRef, "take given messages", err)
+	}
+	for _, id := range r.TurnIDs {
+		if err := a.Store.DropTurn(ctx, r.Owner, id, time.Now().Add(time.Hour)); err != nil { // sent by a clock that may be ahead
+			return a.Fail(ctx, r.TurnRef, "take given messages", err)
+		}
+	}
+	return nil
+}

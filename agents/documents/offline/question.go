@@ -1,0 +1,241 @@
+package offline
+
+import (
+	_ "embed"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/documents/figures"
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+//go:embed tables.txt
+var tableWords string
+
+// phrases are the lists of tables.txt as patterns, by name.
+var phrases = sync.OnceValue(func() map[string]*regexp.Regexp {
+	out := map[string]*regexp.Regexp{}
+	for name, list := range language.ReadLists(tableWords) {
+		var entries []string
+		for e := range strings.SplitSeq(list, "|") {
+			if e = strings.TrimSpace(e); e != "" {
+				entries = append(entries, e)
+			}
+		}
+		slices.SortFunc(entries, func(a, b string) int { return len(b) - len(a) })
+		for i, e := range entries {
+			before, open := strings.CutSuffix(e, "*")
+			if entries[i] = regexp.QuoteMeta(before); open {
+				entries[i] += `\pL*`
+			}
+		}
+		out[name] = regexp.MustCompile(`(?:` + strings.Join(entries, "|") + `)`)
+	}
+	return out
+})
+
+// is reports whether a text is one of the entries of a list.
+func is(list, text string) bool {
+	text = strings.ToLower(strings.TrimSpace(text))
+	m := phrases()[list].FindStringIndex(text)
+	return m != nil && m[0] == 0 && m[1] == len(text)
+}
+
+// span is a range of bytes of a question.
+type span struct{ start, end int }
+
+func (s span) has(at int) bool { return s.start <= at && at < s.end }
+
+// find returns the places of the entries of a list in a text of small letters, as whole words.
+func find(list, text string) (out []span) {
+	for _, m := range phrases()[list].FindAllStringIndex(text, -1) {
+		before, _ := utf8.DecodeLastRuneInString(text[:m[0]])
+		after, _ := utf8.DecodeRuneInString(text[m[1]:])
+		first, _ := utf8.DecodeRuneInString(text[m[0]:])
+		last, _ := utf8.DecodeLastRuneInString(text[:m[1]])
+		if !(letterOrDigit(before) && letterOrDigit(first)) && !(letterOrDigit(after) && letterOrDigit(last)) {
+			out = append(out, span{m[0], m[1]})
+		}
+	}
+	return out
+}
+
+func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// word is a word of a question.
+type word struct {
+	text  string // in small letters
+	stems language.Set
+	at    int
+	// filler words say nothing about what is asked.
+	filler bool
+	// name: it is written as one, with a capital within the question.
+	name bool
+}
+
+// tableQuestion is a question as the search in tables reads it.
+type tableQuestion struct {
+	text    string // in small letters
+	words   []word
+	said    map[string][]span // places of the lists of tables.txt
+	years   []int             // in their order
+	figures []figures.Figure
+	days    []figures.Day
+	now     time.Time
+}
+
+var wordPattern = regexp.MustCompile(`[\pL\pN\pM]+`)
+
+func readQuestion(text, lang string, now time.Time) tableQuestion {
+	q := tableQuestion{text: strings.ToLower(text), said: map[string][]span{}, now: now}
+	asked := language.NewSet(strings.Join(language.AskedWords(text), " "))
+	for w := range maps.Clone(asked) { // codes of several pieces
+		for _, part := range language.Words(w) {
+			asked[part] = true
+		}
+	}
+	for _, m := range wordPattern.FindAllStringIndex(q.text, -1) {
+		w := word{text: q.text[m[0]:m[1]], at: m[0]}
+		w.stems = stemsOf(w.text, lang)
+		first, _ := utf8.DecodeRuneInString(text[min(m[0], len(text)):])
+		w.name = len(q.words) > 0 && lang != "de" && unicode.IsUpper(first)
+		w.filler = language.IsStopWord(w.text) || !asked[w.text]
+		q.words = append(q.words, w)
+	}
+	for name := range phrases() {
+		q.said[name] = find(name, q.text)
+	}
+	q.years = yearsIn(q.text)
+	for _, f := range figures.Find(text) {
+		switch {
+		case !f.Day.IsZero():
+			q.days = append(q.days, f.Day)
+		case f.IsYear():
+		default:
+			q.figures = append(q.figures, f)
+		}
+	}
+	if m := yearRange.FindStringSubmatch(q.text); m != nil && (q.says("average") || q.says("sum") || q.says("max") || q.says("min")) {
+		from, _ := strconv.Atoi(m[1]) // digits
+		to, _ := strconv.Atoi(m[2])
+		for y := min(from, to) + 1; y < max(from, to); y++ {
+			q.years = append(q.years, y)
+		}
+	}
+	return q
+}
+
+// yearRange matches "from 2017 to 2019".
+var yearRange = regexp.MustCompile(`\b((?:19|20)\d\d)\s*(?:-|–|to|and|through|until|bis|und|à|et|a|y|tot|en)\s*((?:19|20)\d\d)\b`)
+
+// stemsOf returns the forms by which a word is compared: in English and in the language of the
+// table.
+func stemsOf(w, lang string) language.Set {
+	return language.Set{w: true, language.Stem(w): true, language.StemIn(w, lang): true}
+}
+
+func (q tableQuestion) says(list string) bool { return len(q.said[list]) > 0 }
+
+// match returns the words of the question that all of the words of a text are; nil if one of them
+// is missing. Fillers of the text need not be there.
+func (q tableQuestion) match(text, lang string) (used []int) {
+	for _, w := range language.Words(text) {
+		i := q.index(w, lang)
+		switch {
+		case i >= 0:
+			used = append(used, i)
+		case !language.IsStopWord(w):
+			return nil
+		}
+	}
+	if !slices.ContainsFunc(used, func(i int) bool {
+		return !q.words[i].filler || len(used) == 1 && q.words[i].text == strings.ToLower(strings.TrimSpace(text)) && hasDigitOrUpper(text)
+	}) {
+		return nil
+	}
+	return used
+}
+
+func hasDigitOrUpper(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsDigit(r) || unicode.IsUpper(r) }) && len(s) > 1
+}
+
+// some returns the words of the question that are in a text, without fillers.
+func (q tableQuestion) some(text, lang string) (used []int) {
+	for _, w := range language.Words(text) {
+		if i := q.index(w, lang); i >= 0 && !q.words[i].filler {
+			used = append(used, i)
+		}
+	}
+	return used
+}
+
+// column returns the words of the question that are in the name of a column. "Year" in "In which
+// year" names none.
+func (q tableQuestion) column(name, lang string) []int {
+	period := q.in(q.said["period"])
+	return slices.DeleteFunc(q.some(name, lang), func(i int) bool { return slices.Contains(period, i) })
+}
+
+// index returns the word of the question that is w; -1 if there is none. In German a part of a
+// compound is the word: "Rechnungen" in "Rechnungsnummer".
+func (q tableQuestion) index(w, lang string) int {
+	stems := stemsOf(w, lang)
+	for i, x := range q.words {
+		for s := range x.stems {
+			if stems[s] {
+				return i
+			}
+		}
+	}
+	if lang == "de" || lang == "nl" {
+		const least = 5 // bytes of a part of a compound
+		for i, x := range q.words {
+			if stem := language.StemIn(x.text, lang); len(stem) >= least && !x.filler && strings.HasPrefix(w, stem) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// in returns the words that lie in one of the spans.
+func (q tableQuestion) in(spans []span) (used []int) {
+	for i, w := range q.words {
+		if slices.ContainsFunc(spans, func(s span) bool { return s.has(w.at) }) {
+			used = append(used, i)
+		}
+	}
+	return used
+}
+
+var parts = regexp.MustCompile(`(?i)[?？;]\s+(?:(?:and|und|et|y|en)\s+)?|,?\s+(?:and|und|et|y|en)\s+`)
+
+var opensQuestion = regexp.MustCompile(`(?i)^(?:what|which|who|when|where|why|how|is|are|do|does|was|were|list|show|was|welche\w*|wer|wann|wo|wie|warum|quels?|quelles?|qui|quand|où|comment|combien|qué|quién|cuá\w+|cuándo|dónde|cómo|wat|welke|wie|wanneer|waar|hoe\w*)\b`)
+
+// Parts cuts a question that has several parts into them: sentences with a question mark, and
+// what follows "and" if it is a question of its own. Parts that are no question belong to the
+// part before them.
+func Parts(question string) []string {
+	question = strings.TrimSpace(question)
+	var out []string
+	from := 0
+	for _, m := range parts.FindAllStringIndex(question, -1) {
+		if m[1] < len(question) && opensQuestion.MatchString(question[m[1]:]) && opensQuestion.MatchString(strings.TrimSpace(question[from:m[0]])) {
+			out = append(out, strings.TrimSpace(question[from:m[0]]))
+			from = m[1]
+		}
+	}
+	const most = 5
+	if out = append(out, strings.TrimSpace(question[from:])); len(out) > most {
+		return []string{question}
+	}
+	return out
+}

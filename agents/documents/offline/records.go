@@ -1,0 +1,657 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/palaver-chat/palaver/documents/figures"
+	"github.com/palaver-chat/palaver/documents/tables"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm/offline/excerpt"
+)
+
+// condition is what the rows of an answer have in common.
+type condition struct {
+	says  string
+	holds func(tables.Row) bool
+	// key: it names one row by a column whose values all differ.
+	key bool
+}
+
+// records reads a question about the rows of a table: which fulfil a condition, how many they
+// are, a total, an average, and the highest or the lowest of them.
+func (q tableQuestion) records(t *openTable) (reading, bool) {
+	r := reading{table: t, used: map[int]bool{}, records: true}
+	conditions := q.conditions(t, &r)
+	for _, col := range t.Columns { // a word that names a column says what the rows are
+		if used := q.column(col.Name, t.lang); len(used) > 0 {
+			r.use(used...)
+			r.sure++
+		}
+	}
+	var rows []int
+	looked := 0
+	for i, row := range t.Rows {
+		if row.Total {
+			continue
+		}
+		looked++
+		if !slices.ContainsFunc(conditions, func(c condition) bool { return !c.holds(row) }) {
+			rows = append(rows, i)
+		}
+	}
+	c := q.measure(t, &r)
+	of := fmt.Sprintf("%s of %s", excerpt.Count(looked, "row"), t.name())
+	if len(conditions) > 0 {
+		var said []string
+		for _, x := range conditions {
+			said = append(said, x.says)
+		}
+		of = fmt.Sprintf("%d of %s (%s)", len(rows), of, strings.Join(said, "; "))
+	}
+	r.rows = rows
+	if c >= 0 {
+		r.also = []int{c}
+	}
+	periods := slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return c.Kind == tables.Number && len(yearsIn(c.Name)) > 0 })
+	switch list := q.operation(); {
+	case periods && len(conditions) > 0 && (list == "" || list == "sum" || list == "average"): // a statement, whose rows are no records
+		return r, false
+	case list != "" && len(conditions) > 0 && !slices.ContainsFunc(conditions, func(c condition) bool { return !c.key }):
+		return r, false // nothing is counted or compared within one row
+	case q.says("change"), q.says("ratio"):
+		return r, false
+	case list == "count":
+		r.use(q.in(q.said[list])...)
+		return r, q.count(&r, rows, c, of)
+	case list == "average" || list == "sum" || list == "" && q.says("amount asked") && c >= 0:
+		r.use(q.in(q.said[cmp.Or(list, "amount asked")])...)
+		if c < 0 || t.Columns[c].Kind != tables.Number {
+			return r, false
+		}
+		return r, q.add(&r, list, rows, c, of)
+	case list != "":
+		r.use(q.in(q.said[list])...)
+		if c < 0 {
+			return r, false
+		}
+		return r, q.extreme(&r, list, rows, c, of)
+	case len(conditions) > 0:
+		if len(rows) == 0 {
+			r.text = "No row matches: 0 of " + strings.TrimPrefix(of, "0 of ") + "."
+		} else {
+			r.text = upperFirst(of) + ":"
+		}
+		return r, q.says("list") || q.says("lookup") || len(rows) > 0 && len(rows) <= maxRows
+	}
+	return r, false
+}
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// operation returns the list of what a question asks of rows; "" if it asks for the rows.
+func (q tableQuestion) operation() string {
+	for _, list := range []string{"count", "average", "max", "min", "last day", "first day", "sum"} {
+		if q.says(list) {
+			return list
+		}
+	}
+	return ""
+}
+
+// count says how many rows there are. Of a column that the question counts, its values count; of a
+// quantity, also its sum.
+func (q tableQuestion) count(r *reading, rows []int, c int, of string) bool {
+	t := r.table
+	what := excerpt.Count(len(rows), "row")
+	for k, col := range t.Columns {
+		used := q.afterCount(col.Name, t.lang)
+		if col.Kind != tables.Text || len(used) == 0 {
+			continue
+		}
+		values := language.Set{}
+		for _, i := range rows {
+			if v := t.Rows[i].Cells[k].Text; v != "" {
+				values[strings.ToLower(v)] = true
+			}
+		}
+		r.use(used...)
+		r.sure++
+		if len(values) > 1 && len(values) < len(rows) || q.says("different") {
+			what = fmt.Sprintf("%d different values of %s in %s", len(values), excerpt.PlainTitle(col.Name), what)
+		}
+		break
+	}
+	r.text = "**" + strings.Replace(what, " ", "** ", 1) + " match: " + of + "."
+	if len(rows) == 1 {
+		r.text = strings.Replace(r.text, " match: ", " matches: ", 1)
+	}
+	if c < 0 {
+		for k, col := range t.Columns { // "how many parts": perhaps their pieces
+			if c < 0 && col.Kind == tables.Number && anyIs("quantity column", col.Name) {
+				c = k
+			}
+		}
+	}
+	if c >= 0 && t.Columns[c].Kind == tables.Number && !anyIs("identifier column", t.Columns[c].Name) && len(rows) > 0 {
+		sum, _ := t.sum(rows, c)
+		r.also = []int{c}
+		r.text += fmt.Sprintf(" The sum of their %s is **%s**.", excerpt.PlainTitle(t.Columns[c].Name), t.withUnit(t.number(sum, c), c))
+	}
+	return true
+}
+
+// afterCount returns the words of a column's name that follow the words that ask for a count.
+func (q tableQuestion) afterCount(name, lang string) (used []int) {
+	for _, i := range q.some(name, lang) {
+		for _, s := range q.said["count"] {
+			if at := q.words[i].at; at >= s.end && at-s.end < 30 && !is("quantity column", q.words[i].text) {
+				return []int{i}
+			}
+		}
+	}
+	return nil
+}
+
+func (t openTable) sum(rows []int, c int) (sum float64, n int) {
+	for _, i := range rows {
+		if cell := t.Rows[i].Cells[c]; cell.IsNumber {
+			sum += cell.Number
+			n++
+		}
+	}
+	return math.Round(sum*1e8) / 1e8, n
+}
+
+func (q tableQuestion) add(r *reading, list string, rows []int, c int, of string) bool {
+	t := r.table
+	sum, n := t.sum(rows, c)
+	name := excerpt.PlainTitle(t.Columns[c].Name)
+	if list != "average" {
+		r.text = fmt.Sprintf("The total of %s is **%s**, over %s.", name, t.withUnit(t.number(sum, c), c), of)
+		return true
+	}
+	if n == 0 {
+		return false
+	}
+	r.text = fmt.Sprintf("The average of %s is **%s**, over %s.", name, t.withUnit(plainNumber(sum/float64(n), 2), c), of)
+	return true
+}
+
+// extreme answers with the rows that have the highest or the lowest value.
+func (q tableQuestion) extreme(r *reading, list string, rows []int, c int, of string) bool {
+	t := r.table
+	high := list == "max" || list == "last day"
+	compare := func(a, b int) int {
+		x, y := t.Rows[a].Cells[c], t.Rows[b].Cells[c]
+		if t.Columns[c].Kind == tables.Date {
+			switch {
+			case x.Day.Before(y.Day):
+				return -1
+			case y.Day.Before(x.Day):
+				return 1
+			}
+			return 0
+		}
+		return cmp.Compare(x.Number, y.Number)
+	}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
+		cell := t.Rows[i].Cells[c]
+		return !cell.IsNumber && cell.Day.IsZero()
+	})
+	if len(rows) == 0 {
+		return false
+	}
+	slices.SortStableFunc(rows, func(a, b int) int {
+		if high {
+			return compare(b, a)
+		}
+		return compare(a, b)
+	})
+	n := 1
+	if wanted, at := q.howMany(); wanted > 1 {
+		n = min(wanted, len(rows))
+		r.use(at)
+	}
+	for n < len(rows) && compare(rows[n], rows[n-1]) == 0 { // equal ones
+		n++
+	}
+	r.rows = rows[:n]
+	label := q.labelColumn(t)
+	if label >= 0 {
+		r.also = append(r.also, label)
+	}
+	word := map[string]string{"max": "highest", "min": "lowest", "last day": "latest", "first day": "earliest"}[list]
+	cell := t.Rows[rows[0]].Cells[c]
+	r.text = fmt.Sprintf("The %s %s is **%s**", word, excerpt.PlainTitle(t.Columns[c].Name), escapeCell(cell.Text))
+	if label >= 0 && t.Rows[rows[0]].Cells[label].Text != "" && label != c {
+		r.text += fmt.Sprintf(" (**%s**)", excerpt.PlainTitle(t.Rows[rows[0]].Cells[label].Text))
+	}
+	r.text += ", of " + of + "."
+	return true
+}
+
+// labelColumn returns the column that says which record a row is; -1 without a column of texts: one
+// that the question names, else the first with many different values, else the one with the most.
+func (q tableQuestion) labelColumn(t *openTable) int {
+	best, score := -1, 0
+	for c, col := range t.Columns {
+		if col.Kind != tables.Text {
+			continue
+		}
+		s := t.distinct(c)
+		switch {
+		case len(q.column(col.Name, t.lang)) > 0:
+			return c
+		case 4*s >= 3*len(t.Rows):
+			s = len(t.Rows)
+		}
+		if s > score {
+			best, score = c, s
+		}
+	}
+	return best
+}
+
+func escapeCell(s string) string { return excerpt.PlainTitle(s) }
+
+// howMany returns the number in "the three largest", and which word it is; 0 if there is none.
+func (q tableQuestion) howMany() (n, at int) {
+	for i, w := range q.words {
+		if n = figures.Count(w.text); n == 0 && len(q.said["above"])+len(q.said["below"]) == 0 {
+			n, _ = strconv.Atoi(w.text)
+		}
+		if n > 1 && n <= maxRows {
+			return n, i
+		}
+	}
+	return 0, 0
+}
+
+// measure returns the column whose values are added up or compared; -1 if it is not known. A
+// question that names none means the only one, that of a quantity, or that of an amount.
+func (q tableQuestion) measure(t *openTable, r *reading) int {
+	op := q.operation()
+	best, score := -1, 0
+	var used []int
+	for c, col := range t.Columns {
+		if col.Kind == tables.Text {
+			continue
+		}
+		days := op == "last day" || op == "first day"
+		if days != (col.Kind == tables.Date) && !(days && col.IsYears()) {
+			continue
+		}
+		names := q.column(col.Name, t.lang)
+		if days {
+			names = q.some(col.Name, t.lang)
+		}
+		s := 4 * len(uniqueOf(slices.DeleteFunc(slices.Clone(names), func(i int) bool { return slices.Contains(q.in(q.said["sum"]), i) })))
+		if words := language.Words(col.Name); strings.Contains(" "+q.text, " "+strings.Join(words, " ")) { // the whole name
+			s += 2 * len(words)
+		}
+		for _, y := range yearsIn(col.Name) {
+			if slices.Contains(q.years, y) {
+				s += 8
+				for i, w := range q.words {
+					if yearOf(w.text) == y {
+						names = append(names, i)
+					}
+				}
+			}
+		}
+		for _, list := range []string{"quantity column", "amount column", "due column"} {
+			if in := q.in(q.said[list]); len(in) > 0 && anyIs(list, col.Name) {
+				s += 2
+				names = append(names, in...)
+			}
+		}
+		if s > 0 && anyIs("identifier column", col.Name) && !q.says("max") && !q.says("min") && !days {
+			s = 0
+		}
+		if s > score {
+			best, score, used = c, s, names
+		}
+	}
+	if best >= 0 {
+		r.use(used...)
+		r.sure++
+		return best
+	}
+	if op == "" || op == "count" {
+		return -1
+	}
+	var candidates []int
+	for c, col := range t.Columns {
+		wanted := tables.Number
+		if op == "last day" || op == "first day" {
+			wanted = tables.Date
+		}
+		if col.Kind == wanted && !anyIs("identifier column", col.Name) {
+			candidates = append(candidates, c)
+		}
+	}
+	if len(candidates) == 1 {
+		return candidates[0]
+	}
+	prefer := []string{"amount column", "quantity column"}
+	if !q.says("price word") && (op == "max" || op == "min") && len(candidates) > 1 {
+		return -1
+	}
+	for _, list := range prefer {
+		var of []int
+		for _, c := range candidates {
+			if anyIs(list, t.Columns[c].Name) {
+				of = append(of, c)
+			}
+		}
+		if len(of) == 1 {
+			return of[0]
+		}
+	}
+	return -1
+}
+
+// anyIs reports whether a word of a name is an entry of a list.
+func anyIs(list, name string) bool { return len(find(list, strings.ToLower(name))) > 0 }
+
+// conditions returns what the question says about the rows.
+func (q tableQuestion) conditions(t *openTable, r *reading) []condition {
+	var out []condition
+	add := func(says string, holds func(tables.Row) bool, used ...int) {
+		out = append(out, condition{says: says, holds: holds})
+		r.use(used...)
+		r.sure++
+	}
+	q.states(t, r, add)
+	q.marks(t, add)
+	q.bounds(t, add)
+	before := len(out)
+	keys := q.values(t, r, add)
+	for i := range keys {
+		out[before+i].key = keys[i]
+	}
+	return out
+}
+
+type addCondition func(says string, holds func(tables.Row) bool, used ...int)
+
+// states reads open, paid and overdue.
+func (q tableQuestion) states(t *openTable, r *reading, add addCondition) {
+	for _, state := range []string{"overdue", "open", "paid"} {
+		if !q.says(state) {
+			continue
+		}
+		used := q.in(q.said[state])
+		if c, values := t.withValue(state); c >= 0 {
+			add(excerpt.PlainTitle(t.Columns[c].Name)+": "+strings.Join(values, ", "), func(row tables.Row) bool { return is(state, row.Cells[c].Text) }, used...)
+			return
+		}
+		paid := -1 // a column that says whether or when
+		for c, col := range t.Columns {
+			if anyIs("paid", col.Name) {
+				paid = c
+			}
+		}
+		isPaid := func(row tables.Row) bool {
+			return paid >= 0 && row.Cells[paid].Text != "" && !is("no", row.Cells[paid].Text) && row.Cells[paid].Text != "-"
+		}
+		status, _ := t.withValue("paid")
+		closed, _ := t.withValue("closed")
+		settled := func(row tables.Row) bool {
+			return isPaid(row) || status >= 0 && is("paid", row.Cells[status].Text) || closed >= 0 && is("closed", row.Cells[closed].Text)
+		}
+		switch due := t.dueColumn(); {
+		case state == "overdue" && due >= 0 && !q.now.IsZero():
+			today := figures.Day{Year: q.now.Year(), Month: int(q.now.Month()), Date: q.now.Day()}
+			says := fmt.Sprintf("%s before %s", excerpt.PlainTitle(t.Columns[due].Name), today)
+			if paid >= 0 || status >= 0 {
+				says += ", not paid"
+			}
+			add(says, func(row tables.Row) bool {
+				return !row.Cells[due].Day.IsZero() && row.Cells[due].Day.Before(today) && !settled(row)
+			}, used...)
+		case state == "open" && (paid >= 0 || status >= 0):
+			add("not paid", func(row tables.Row) bool { return !settled(row) }, used...)
+		case state == "paid" && paid >= 0:
+			add("paid", isPaid, used...)
+		}
+		return
+	}
+}
+
+// marks reads "how many smokers": those whose column says yes, if it says yes or no.
+func (q tableQuestion) marks(t *openTable, add addCondition) {
+	for c, col := range t.Columns {
+		used := q.afterCount(col.Name, t.lang)
+		if len(used) == 0 || col.Kind != tables.Text || slices.ContainsFunc(t.Rows, func(row tables.Row) bool {
+			v := row.Cells[c].Text
+			return v != "" && !is("yes", v) && !is("no", v)
+		}) {
+			continue
+		}
+		add(excerpt.PlainTitle(col.Name)+": yes", func(row tables.Row) bool { return is("yes", row.Cells[c].Text) }, used...)
+	}
+}
+
+// withValue returns a column of texts with values that are entries of a list; -1 if there is none.
+func (t openTable) withValue(list string) (int, []string) {
+	for c, col := range t.Columns {
+		var values []string
+		if col.Kind != tables.Text {
+			continue
+		}
+		for _, row := range t.Rows {
+			if v := row.Cells[c].Text; len(v) < 30 && is(list, v) && !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		if len(values) > 0 {
+			return c, values
+		}
+	}
+	return -1, nil
+}
+
+func (t openTable) dueColumn() int {
+	return slices.IndexFunc(t.Columns, func(c tables.Column) bool { return c.Kind == tables.Date && anyIs("due column", c.Name) })
+}
+
+// bounds reads "more than 500" and "before 1 May 2026" about a column of numbers or dates.
+func (q tableQuestion) bounds(t *openTable, add addCondition) {
+	number := func(f figures.Figure) int {
+		best, score := -1, -1
+		for c, col := range t.Columns {
+			if col.Kind != tables.Number || anyIs("identifier column", col.Name) && len(q.column(col.Name, t.lang)) == 0 {
+				continue
+			}
+			s := 2 * len(q.column(col.Name, t.lang))
+			if f.Unit != "" && f.Unit == col.Unit {
+				s++
+			}
+			for _, list := range []string{"quantity column", "amount column"} {
+				if anyIs(list, col.Name) && q.says(list) {
+					s++
+				}
+			}
+			if s > score {
+				best, score = c, s
+			}
+		}
+		return best
+	}
+	wordsOf := func(from, to int) (used []int) {
+		for i, w := range q.words {
+			if w.at >= from && w.at < to {
+				used = append(used, i)
+			}
+		}
+		return used
+	}
+	for _, f := range q.figures {
+		for _, bounds := range []struct {
+			list string
+			sign float64
+		}{{"above", 1}, {"below", -1}} {
+			list, sign := bounds.list, bounds.sign
+			for _, s := range q.said[list] {
+				c := number(f)
+				if c < 0 || f.Start < s.end || f.Start-s.end > 6 {
+					continue
+				}
+				equal := is("or equal", q.text[s.start:s.end])
+				bound := f.Values[0]
+				add(excerpt.PlainTitle(t.Columns[c].Name)+" "+list+" "+f.Text, func(row tables.Row) bool {
+					cell := row.Cells[c]
+					return cell.IsNumber && (sign*cell.Number > sign*bound || equal && cell.Number == bound)
+				}, append(wordsOf(f.Start, f.End), append(q.in([]span{s}), q.column(t.Columns[c].Name, t.lang)...)...)...)
+			}
+		}
+	}
+	dates := -1
+	for c, col := range t.Columns {
+		if col.Kind == tables.Date && (dates < 0 || len(q.column(col.Name, t.lang)) > len(q.column(t.Columns[dates].Name, t.lang))) {
+			dates = c
+		}
+	}
+	dayOf := func(row tables.Row) figures.Day { return row.Cells[dates].Day }
+	if dates < 0 { // years after or before another; those of one year are values
+		if dates = slices.IndexFunc(t.Columns, tables.Column.IsYears); dates < 0 || !q.says("after") && !q.says("before") {
+			return
+		}
+		dayOf = func(row tables.Row) figures.Day {
+			if cell := row.Cells[dates]; cell.IsNumber {
+				return figures.Day{Year: int(cell.Number), Month: 1, Date: 1}
+			}
+			return figures.Day{}
+		}
+	}
+	day := func(d figures.Day, from, to int) {
+		name := excerpt.PlainTitle(t.Columns[dates].Name)
+		after, before := q.endsAt("after", from), q.endsAt("before", from)
+		used := append(wordsOf(from, to), q.column(t.Columns[dates].Name, t.lang)...)
+		holds := func(row tables.Row) bool {
+			x := dayOf(row)
+			switch {
+			case x.IsZero():
+				return false
+			case after.end > 0:
+				return d.Before(x) && !d.Covers(x) || is("that day too", q.text[after.start:after.end]) && d.Covers(x)
+			case before.end > 0:
+				return x.Before(d)
+			}
+			return d.Covers(x)
+		}
+		word := " "
+		if after.end > 0 {
+			word = " after "
+			used = append(used, q.in([]span{after})...)
+		}
+		if before.end > 0 {
+			word = " before "
+			used = append(used, q.in([]span{before})...)
+		}
+		add(name+word+q.text[from:to], holds, used...)
+	}
+	for _, d := range q.days {
+		day(d, d.Start, d.End)
+	}
+	if len(q.days) == 0 {
+		for i, w := range q.words {
+			if m := figures.Month(w.text); m > 0 && len(w.text) > 2 {
+				r := figures.Day{Month: m}
+				if i > 0 && !is("before a month", q.words[i-1].text) {
+					continue
+				}
+				day(r, w.at, w.at+len(w.text))
+				return
+			}
+		}
+		for _, y := range q.years {
+			at := strings.Index(q.text, fmt.Sprint(y))
+			day(figures.Day{Year: y}, at, at+4)
+		}
+	}
+}
+
+// endsAt returns the place of an entry of a list that ends right before a place.
+func (q tableQuestion) endsAt(list string, at int) span {
+	for _, s := range q.said[list] {
+		if s.end <= at && at-s.end < 8 {
+			return s
+		}
+	}
+	return span{}
+}
+
+// values reads values of columns of texts that the question has. Values of one column are
+// alternatives. It returns which conditions name one row each. Words that are a part of a longer value count for the longer one only.
+func (q tableQuestion) values(t *openTable, r *reading, add addCondition) (keys []bool) {
+	type found struct {
+		column int
+		value  string
+		words  []int
+	}
+	var all []found
+	for c, col := range t.Columns {
+		if col.Kind == tables.Date {
+			continue
+		}
+		seen := language.Set{}
+		for _, row := range t.Rows {
+			v := row.Cells[c].Text
+			if seen[v] || v == "" || len(v) > 80 || row.Total || col.Kind == tables.Number && !anyIs("identifier column", col.Name) {
+				continue
+			}
+			seen[v] = true
+			words := q.match(v, t.lang)
+			if words == nil || !slices.ContainsFunc(words, func(i int) bool { return !r.used[i] }) {
+				continue
+			}
+			all = append(all, found{c, v, words})
+		}
+	}
+	// The longest first; of equal ones that of a column that the question names, then that of the
+	// column with fewer different values.
+	named := func(c int) int { return len(q.column(t.Columns[c].Name, t.lang)) }
+	slices.SortStableFunc(all, func(a, b found) int {
+		return cmp.Or(len(uniqueOf(b.words))-len(uniqueOf(a.words)), named(b.column)-named(a.column), t.distinct(a.column)-t.distinct(b.column))
+	})
+	taken := map[int]int{} // word → column
+	byColumn := map[int][]string{}
+	var order []int
+	for _, f := range all {
+		if slices.ContainsFunc(f.words, func(i int) bool { _, is := taken[i]; return is || r.used[i] && len(f.words) == 1 }) {
+			continue
+		}
+		for _, i := range f.words {
+			taken[i] = f.column
+		}
+		if byColumn[f.column] == nil {
+			order = append(order, f.column)
+		}
+		byColumn[f.column] = append(byColumn[f.column], f.value)
+		r.use(f.words...)
+	}
+	for _, c := range order {
+		values := byColumn[c]
+		keys = append(keys, t.distinct(c) == len(t.Rows) && len(values) == 1)
+		add(excerpt.PlainTitle(t.Columns[c].Name)+": "+excerpt.PlainTitle(strings.Join(values, ", ")), func(row tables.Row) bool {
+			return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, row.Cells[c].Text) })
+		}, q.column(t.Columns[c].Name, t.lang)...)
+	}
+	return keys
+}
+
+// distinct counts the different values of a column.
+func (t openTable) distinct(c int) int {
+	values := language.Set{}
+	for _, row := range t.Rows {
+		values[row.Cells[c].Text] = true
+	}
+	return len(values)
+}

@@ -1,0 +1,146 @@
+package offline
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/documents/chunk"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+const (
+	invoices = `No | Customer | Amount | Due | Status
+R-101 | Weber GmbH | 1,200.00 | 2026-09-30 | paid
+R-102 | Ito Trading | 450.50 | 2026-10-15 | open
+R-103 | Weber GmbH | 99.90 | 2026-12-20 | open
+R-104 | Ek & Co | 2,300.00 | 2026-11-01 | open
+R-105 | Ek & Co | 75.00 | 2026-08-01 | cancelled
+Total |  | 4,125.40 |  |`
+	stock = `# Stock of spare parts
+
+Part | Warehouse | Stock | Unit price (EUR)
+Gasket 40 mm | W1 | 120 | 3.50
+Gasket 60 mm | W3 | 15 | 4.20
+Pump P200 | W3 | 4 | 390.00
+Valve V7 | W2 | 60 | 28.90
+Hose 2 m | W3 | 152 | 11.00`
+	statement = `# Consolidated Statements of Income
+
+(in millions)
+
+ | Year ended May 31,
+ | 2024 | 2023 | 2022
+Revenues:
+Shoes | 1,577 | 1,400 | 1,350
+Shirts | 300 | 310 | 290
+Total revenues | 1,877 | 1,710 | 1,640
+Cost of sales | (900) | (870) | (810)`
+	rechnungen = `Rechnung;
+
+Rechnungsnummer | Kunde | Betrag | Fällig am | Bezahlt
+2026-1 | Müller | 1.200,50 | 01.10.2026 | ja
+2026-2 | Schulz | 300,00 | 15.10.2026 | nein
+2026-3 | Krause | 80,25 | 24.12.2026 | nein`
+)
+
+// opened are documents as a turn opens them.
+func opened(texts map[string]string, order ...string) (f llm.Facts) {
+	f.Now = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	for _, title := range order {
+		for _, c := range chunk.Split(texts[title]) {
+			f.Opened = append(f.Opened, llm.Passage{N: len(f.Opened) + 1, DocID: title, Title: title, Heading: c.Heading, Text: c.Text + "\n"})
+		}
+	}
+	f.Passages = f.Opened
+	return f
+}
+
+func TestQuestionsAreAnsweredFromTables(t *testing.T) {
+	f := opened(map[string]string{"Invoices": invoices, "Spare parts": stock, "Annual report": statement, "Rechnungen": rechnungen}, "Invoices", "Spare parts", "Annual report", "Rechnungen")
+	for question, want := range map[string][]string{
+		"Which invoices are overdue?":                               {"2 of 5 rows", "| R-102 |", "| R-104 |", "not paid"},
+		"Total of all open invoices?":                               {"**2,850.40**", "3 of 5 rows"},
+		"What is the total amount of the open invoices of Ek & Co?": {"**2,300.00**", "| R-104 |"},
+		"How many invoices are open?":                               {"**3** rows", "of 5 rows"},
+		"Which invoices are above 1,000?":                           {"2 of 5 rows", "| R-101 |", "| R-104 |"},
+		"Which invoices are due before 1 October 2026?":             {"| R-101 |", "| R-105 |"},
+		"Which invoices are due in October 2026?":                   {"| R-102 |"},
+		"How many parts are in warehouse W3?":                       {"**3** rows", "Warehouse: W3", "**171**", "| Pump P200 |"},
+		"What is the highest stock?":                                {"**152**", "Hose 2 m", "of 5 rows"},
+		"Which part is the cheapest?":                               {"**3.50**", "Gasket 40 mm"},
+		"Which part in W3 has the lowest stock?":                    {"**4**", "Pump P200", "3 of 5 rows"},
+		"the three largest stocks":                                  {"| Hose 2 m |", "| Gasket 40 mm |", "| Valve V7 |"},
+		"What is the average unit price?":                           {"**87.52 EUR**"},
+		"How many customers are there?":                             {"**3** different values of Customer in 5 rows"},
+		"How many shoes were sold in revenue terms in 2023?":        nil, // words that no table has
+		"What were the revenues from shoes in 2023?":                {"**1,400**"},
+		"What were total revenues in 2022?":                         {"**1,640**"},
+		"What is the percentage change of shoes from 2022 to 2024?": {"**16.81 %**", "**227**"},
+		"What was the average of shirts in 2022 and 2023?":          {"**300.00**"},
+		"In which year were shirts the highest?":                    {"2023", "**310**"},
+		"What is the ratio of shoes to total revenues in 2024?":     {"**0.84**"},
+		"What is the difference between shoes and shirts in 2024?":  {"**1,277**"},
+		"Welche Rechnungen sind überfällig?":                        {"1 of 3 rows", "| 2026-2 |"},
+		"Wie hoch ist die Summe der offenen Rechnungen?":            {"**380.25**"},
+		"Wie viele Rechnungen sind offen?":                          {"**2** rows"},
+		"What were shoes in 2019?":                                  nil, // another year
+		"What does the policy say about shoes?":                     nil,
+	} {
+		t.Run(question, func(t *testing.T) {
+			got, ok := FromTables(question, f)
+			require.Equal(t, want != nil, ok, got)
+			for _, part := range want {
+				require.Contains(t, got, part)
+			}
+		})
+	}
+}
+
+// Rows of one thing each: a name at the end, years without days, marks, and a name that no row has.
+func TestQuestionsAboutRecordsAreAnswered(t *testing.T) {
+	f := opened(map[string]string{"Cars": `Origin | Year | Total price | Price | Electric | Car
+usa | 1970 | 40 | 20 | no | Impala
+usa | 1971 | 60 | 22 | no | Pinto
+japan | 1973 | 90 | 19 | yes | Corolla
+japan | 1974 | 30 | 25 | yes | Civic
+europe | 1974 | 20 | 21 | no | Golf`}, "Cars")
+	for question, want := range map[string][]string{
+		"What is the highest total price?":     {"**90**", "(**Corolla**)"},
+		"Which origin has the highest price?":  {"**25**", "(**japan**)"},
+		"How many cars are of origin japan?":   {"**2** rows match: 2 of 5 rows"},
+		"How many electric cars are there?":    {"**2** rows match", "Electric: yes"},
+		"How many cars were built after 1971?": {"**3** rows match", "Year after 1971"},
+		"What is the earliest year?":           {"**1970**", "(**Impala**)"},
+		"What is the total of the prices?":     {"of Price is **107**"},
+		"How many cars were sold on Sunday?":   nil,
+	} {
+		t.Run(question, func(t *testing.T) {
+			got, ok := FromTables(question, f)
+			require.Equal(t, want != nil, ok, got)
+			for _, part := range want {
+				require.Contains(t, got, part)
+			}
+		})
+	}
+}
+
+func TestQuestionOfSeveralPartsIsAnsweredPartByPart(t *testing.T) {
+	f := opened(map[string]string{"Invoices": invoices, "Spare parts": stock}, "Invoices", "Spare parts")
+	f.Message = "What is the highest stock? And how many invoices are open?"
+	got := Inquire(f)
+	require.Contains(t, got, "**152**")
+	require.Contains(t, got, "**3** rows")
+	require.Equal(t, []string{"What is the fee and the notice period?"}, Parts("What is the fee and the notice period?"))
+}
+
+// A row that answers is quoted in a table with its header, and its passage is cited.
+func TestRowsAreQuotedAsATable(t *testing.T) {
+	f := opened(map[string]string{"Spare parts": stock}, "Spare parts")
+	f.Opened, f.Message = nil, "What about the pump P200?"
+	got := Inquire(f)
+	require.Contains(t, got, "| Part | Warehouse | Stock | Unit price (EUR) |\n| --- | --- | --- | --- |\n| Pump P200 | W3 | 4 | 390.00 [1] |")
+	require.False(t, strings.Contains(got, "columns:"))
+}

@@ -1,0 +1,438 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/credential"
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/audit"
+)
+
+// spaceHeader names the space in which a request works.
+const spaceHeader = "X-Space-Id"
+
+var (
+	errSpaceRole = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.SpaceRole}
+)
+
+// enterSpace lets a request that names a space work there, if its caller has the least role.
+// Routes without one work in no space: a request that names one is refused, and nothing
+// becomes private by mistake.
+func (s *server) enterSpace(least chat.Role) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		id := c.GetHeader(spaceHeader)
+		if id == "" {
+			return
+		}
+		if least == chat.NoMember {
+			s.fail(c, problem.Invalid("space_id", "is not used here"))
+			return
+		}
+		if err := s.mayEnter(c, id, least); err != nil {
+			s.fail(c, err)
+			return
+		}
+		request.AddValue(c, func(ctx context.Context) context.Context { return db.InSpace(ctx, id) })
+	}
+}
+
+// mayEnter checks the caller's role in a space.
+func (s *server) mayEnter(c *gin.Context, id string, least chat.Role) error {
+	_, err := s.space(c, id, func(who identity.Caller) (chat.Space, error) {
+		return s.Store.Space(c.Request.Context(), who.ID, id, least)
+	})
+	return err
+}
+
+// space calls f for a caller with an account, and counts the refusal of a space.
+func (s *server) space(c *gin.Context, id string, f func(who identity.Caller) (chat.Space, error)) (sp chat.Space, err error) {
+	who := identity.Of(c)
+	switch {
+	case who.Anonymous:
+		err = problem.NotFound // they have no spaces
+	case uuid.Validate(id) != nil:
+		err = problem.NotFound
+	default:
+		sp, err = f(who)
+	}
+	if errors.Is(err, db.ErrForbidden) {
+		err = errSpaceRole
+	}
+	if status := describe(err).Status; err != nil && (status == http.StatusForbidden || status == http.StatusNotFound) {
+		s.Audit.Count(entry(who, audit.SpaceRefused, map[string]any{"route": c.FullPath(), "space": logged(id)}), c.FullPath())
+	}
+	return sp, err
+}
+
+func logged(id string) string { return id[:min(len(id), maxLoggedID)] }
+
+// libraryOf returns the owner of the documents that a request changes. enterSpace has checked
+// the caller's role.
+func libraryOf(ctx context.Context, owner string) string {
+	if space := db.SpaceOf(ctx); space != "" {
+		return chat.SpaceOwner(space)
+	}
+	return owner
+}
+
+// moveDocument moves a document between the caller's own and a space. It returns a context in
+// which the document is read from then on.
+func (s *server) moveDocument(c *gin.Context, id, to string) (context.Context, error) {
+	ctx, who, from := c.Request.Context(), identity.Of(c), db.SpaceOf(c.Request.Context())
+	switch {
+	case to == from:
+		return ctx, nil
+	case to != "" && from != "":
+		return ctx, problem.Invalid("space_id", "must be empty in a space: move the document to your own first")
+	case to == "":
+		if err := s.Store.LeaveSpace(ctx, who.ID, from, id); err != nil {
+			return ctx, spaceProblem(err)
+		}
+	default:
+		_, err := s.space(c, to, func(who identity.Caller) (chat.Space, error) {
+			return chat.Space{}, s.limits.Insert(who).MoveToSpace(ctx, who.ID, to, id)
+		})
+		if err != nil {
+			return ctx, err
+		}
+	}
+	s.Audit.Record(entry(who, audit.DocumentMoved, map[string]any{"document": id, "from": from, "to": to}))
+	return db.InSpace(ctx, to), nil
+}
+
+func spaceProblem(err error) error {
+	if errors.Is(err, db.ErrForbidden) {
+		return errSpaceRole
+	}
+	return err
+}
+
+// knownGroups remembers the groups that were stored for callers, so that they are stored once.
+type knownGroups struct {
+	mu     sync.Mutex
+	stored map[string]storedGroups
+}
+
+type storedGroups struct {
+	names []string
+	at    time.Time
+}
+
+const (
+	maxKnownGroups = 10_000
+	maxGroups      = 500 // of one person; Palaver ignores the others
+)
+
+func (k *knownGroups) has(id string, names []string, now time.Time) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known, is := k.stored[id]
+	return is && now.Sub(known.at) < db.GroupsKept/2 && slices.Equal(known.names, names)
+}
+
+func (k *knownGroups) put(id string, names []string, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.stored == nil || len(k.stored) >= maxKnownGroups {
+		k.stored = map[string]storedGroups{}
+	}
+	k.stored[id] = storedGroups{names, now}
+}
+
+// noteGroups stores the groups of a caller's token when they have changed. Personal keys and
+// turns that are running have those of the newest token.
+func (s *server) noteGroups(c *gin.Context) {
+	who, now := identity.Of(c), time.Now()
+	if who.By != credential.Token || who.Anonymous || len(s.identity.Issuers) == 0 {
+		return
+	}
+	names := slices.Compact(slices.Sorted(slices.Values(who.Groups)))
+	names = names[:min(len(names), maxGroups)]
+	if s.groups.has(who.ID, names, now) {
+		return
+	}
+	if err := s.Store.PutGroups(c.Request.Context(), who.ID, names, now.Add(db.GroupsKept)); err != nil {
+		s.Log.Warn("storing a caller's groups failed; the next request tries again", "request_id", request.ID(c), "error", err)
+		return
+	}
+	s.groups.put(who.ID, names, now)
+}
+
+type spaceJSON struct {
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	Everybody bool       `json:"public_documents"` // searches use public documents, too
+	Role      string     `json:"role"`             // of the caller
+	CreatedAt time.Time  `json:"created_at"`
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
+}
+
+func showSpace(sp chat.Space) spaceJSON {
+	return spaceJSON{sp.ID, sp.Name, sp.Everybody, sp.Role.String(), sp.CreatedAt, optionalTime(sp.DeletedAt)}
+}
+
+type spaceBody struct {
+	Name      *string `json:"name"`
+	Everybody *bool   `json:"public_documents"`
+}
+
+// spacePatch is a spaceBody without a field that must be there.
+type spacePatch spaceBody
+
+const (
+	maxSpaceName = 100
+	maxGroupName = 200
+)
+
+// apply changes what the body names.
+func (s *server) apply(b spaceBody, sp *chat.Space) error {
+	var p dialect.Problems
+	if b.Name != nil {
+		sp.Name = chat.OneLine(*b.Name)
+	}
+	p.Text("name", sp.Name, 1, maxSpaceName)
+	if b.Everybody != nil {
+		sp.Everybody = *b.Everybody
+	}
+	return p.Err()
+}
+
+func (s *server) listSpaces(c *gin.Context) error {
+	who := identity.Of(c)
+	if who.Anonymous {
+		return respond(c, http.StatusOK, list[spaceJSON]{Items: []spaceJSON{}})
+	}
+	found, err := s.Store.Spaces(c.Request.Context(), who.ID)
+	if err != nil {
+		return err
+	}
+	return respond(c, http.StatusOK, list[spaceJSON]{Items: showAll(found, showSpace)})
+}
+
+func (s *server) createSpace(c *gin.Context) error {
+	who := identity.Of(c)
+	if who.Anonymous {
+		return problem.NotFound
+	}
+	var b spaceBody
+	if err := request.Decode(c, &b); err != nil {
+		return err
+	}
+	sp := chat.Space{ID: uuid.NewString(), CreatedAt: s.now(), Role: chat.Manager}
+	if err := s.apply(b, &sp); err != nil {
+		return err
+	}
+	if err := s.limits.AdmitProfile(c.Request.Context(), who); err != nil {
+		return err
+	}
+	if err := s.Store.CreateSpace(c.Request.Context(), who.ID, sp); err != nil {
+		return err
+	}
+	s.spaceChanged(who, sp.ID, "created", nil)
+	return respond(c, http.StatusCreated, showSpace(sp))
+}
+
+// spaceChanged records a change of a space, without names.
+func (s *server) spaceChanged(who identity.Caller, id, change string, member *chat.SpaceMember) {
+	detail := map[string]any{"space": id, "change": change}
+	if member != nil {
+		detail["group"], detail["member"], detail["role"] = member.Group, member.ID, member.Role.String()
+	}
+	s.Audit.Record(entry(who, audit.SpaceChanged, detail))
+}
+
+func (s *server) getSpace(c *gin.Context, id string) error {
+	sp, err := s.space(c, id, func(who identity.Caller) (chat.Space, error) {
+		return s.Store.Space(c.Request.Context(), who.ID, id, chat.Reader)
+	})
+	if err != nil {
+		return err
+	}
+	return respond(c, http.StatusOK, showSpace(sp))
+}
+
+func (s *server) changeSpace(c *gin.Context, id string) error {
+	sp, err := s.space(c, id, func(who identity.Caller) (chat.Space, error) {
+		return s.Store.Space(c.Request.Context(), who.ID, id, chat.Manager)
+	})
+	if err != nil {
+		return err
+	}
+	var b spacePatch
+	if err := request.Decode(c, &b); err != nil {
+		return err
+	}
+	if err := s.apply(spaceBody(b), &sp); err != nil {
+		return err
+	}
+	who := identity.Of(c)
+	if err := s.Store.ChangeSpace(c.Request.Context(), who.ID, sp); err != nil {
+		return spaceProblem(err)
+	}
+	s.spaceChanged(who, id, "changed", nil)
+	return respond(c, http.StatusOK, showSpace(sp))
+}
+
+func (s *server) deleteSpace(c *gin.Context, id string) error {
+	_, err := s.space(c, id, func(who identity.Caller) (chat.Space, error) {
+		return chat.Space{}, s.Store.DeleteSpace(c.Request.Context(), who.ID, id, c.Query("name"), s.now())
+	})
+	if err == nil {
+		s.spaceChanged(identity.Of(c), id, "deleted", nil)
+	}
+	return respondEmpty(c, err)
+}
+
+func (s *server) restoreSpace(c *gin.Context, id string) error {
+	sp, err := s.space(c, id, func(who identity.Caller) (chat.Space, error) {
+		if err := s.Store.RestoreSpace(c.Request.Context(), who.ID, id); err != nil {
+			return chat.Space{}, err
+		}
+		return s.Store.Space(c.Request.Context(), who.ID, id, chat.Manager)
+	})
+	if err != nil {
+		return err
+	}
+	s.spaceChanged(identity.Of(c), id, "restored", nil)
+	return respond(c, http.StatusOK, showSpace(sp))
+}
+
+type memberJSON struct {
+	Kind    string    `json:"kind"` // person or group
+	ID      string    `json:"id"`
+	Role    string    `json:"role"`
+	AddedBy string    `json:"added_by,omitempty"`
+	AddedAt time.Time `json:"added_at"`
+}
+
+const (
+	kindPerson = "person"
+	kindGroup  = "group"
+)
+
+func showMember(m chat.SpaceMember) memberJSON {
+	kind := kindPerson
+	if m.Group {
+		kind = kindGroup
+	}
+	return memberJSON{kind, m.ID, m.Role.String(), m.AddedBy, m.AddedAt}
+}
+
+func (s *server) listMembers(c *gin.Context, id string) error {
+	var found []chat.SpaceMember
+	_, err := s.space(c, id, func(who identity.Caller) (_ chat.Space, err error) {
+		found, err = s.Store.SpaceMembers(c.Request.Context(), who.ID, id)
+		return chat.Space{}, err
+	})
+	if err != nil {
+		return err
+	}
+	return respond(c, http.StatusOK, list[memberJSON]{Items: showAll(found, showMember)})
+}
+
+type memberBody struct {
+	Kind string `json:"kind"` // person or group
+	ID   string `json:"id"`
+	Role string `json:"role"` // reader, contributor or manager
+}
+
+// member checks the kind and the id of a member.
+func member(p *dialect.Problems, kind, id string) chat.SpaceMember {
+	switch kind {
+	case kindPerson:
+		if !identity.IsUserID(id) {
+			p.Add("id", "is not the id of a person")
+		}
+	case kindGroup:
+		p.Text("id", id, 1, maxGroupName)
+	default:
+		p.Add("kind", "must be person or group")
+	}
+	return chat.SpaceMember{Group: kind == kindGroup, ID: id}
+}
+
+func (s *server) putMember(c *gin.Context, id string) error {
+	var b memberBody
+	if err := request.Decode(c, &b); err != nil {
+		return err
+	}
+	var p dialect.Problems
+	m := member(&p, b.Kind, b.ID)
+	if m.Role = chat.RoleNamed(b.Role); m.Role == chat.NoMember {
+		p.Add("role", "must be reader, contributor or manager")
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	_, err := s.space(c, id, func(who identity.Caller) (chat.Space, error) {
+		return chat.Space{}, s.Store.PutSpaceMember(c.Request.Context(), who.ID, id, m)
+	})
+	if err == nil {
+		s.spaceChanged(identity.Of(c), id, "member", &m)
+	}
+	return respondEmpty(c, err)
+}
+
+func (s *server) removeMember(c *gin.Context, id string) error {
+	var p dialect.Problems
+	m := member(&p, c.Query("kind"), c.Query("id"))
+	if err := p.Err(); err != nil {
+		return err
+	}
+	_, err := s.space(c, id, func(who identity.Caller) (chat.Space, error) {
+		return chat.Space{}, s.Store.RemoveSpaceMember(c.Request.Context(), who.ID, id, m.Group, m.ID)
+	})
+	if err == nil {
+		s.spaceChanged(identity.Of(c), id, "removed", &m)
+	}
+	return respondEmpty(c, err)
+}
+
+type deletedJSON struct {
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	AddedBy   string    `json:"added_by,omitempty"`
+	DeletedAt time.Time `json:"deleted_at"`
+}
+
+func (s *server) listDeleted(c *gin.Context, id string) error {
+	var found []chat.Document
+	_, err := s.space(c, id, func(who identity.Caller) (_ chat.Space, err error) {
+		found, err = s.Store.DeletedInSpace(c.Request.Context(), who.ID, id)
+		return chat.Space{}, err
+	})
+	if err != nil {
+		return err
+	}
+	return respond(c, http.StatusOK, list[deletedJSON]{Items: showAll(found, func(d chat.Document) deletedJSON {
+		return deletedJSON{d.ID, d.Title, d.AddedBy, d.DeletedAt}
+	})})
+}
+
+func (s *server) restoreDeleted(c *gin.Context, id string) error {
+	doc, err := request.PathID(c, "doc_id")
+	if err != nil {
+		return err
+	}
+	_, err = s.space(c, id, func(who identity.Caller) (chat.Space, error) {
+		return chat.Space{}, s.Store.RestoreInSpace(c.Request.Context(), who.ID, id, doc)
+	})
+	if err == nil {
+		s.Audit.Record(entry(identity.Of(c), audit.DocumentMoved, map[string]any{"document": doc, "restored": id}))
+	}
+	return respondEmpty(c, err)
+}

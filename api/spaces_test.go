@@ -1,0 +1,244 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/audit"
+	"github.com/palaver-chat/palaver/testkit/must"
+)
+
+// spaces sends a valid request to every route about spaces.
+func (c *client) spaces(b *bundle) {
+	c.t.Helper()
+	space, doc := c.withCanary(b, "Team", "canary")
+	in := "/api/spaces/" + space
+	for _, path := range []string{"/api/spaces", in, in + "/members", in + "/deleted"} {
+		c.call(200, "GET", path, nil)
+	}
+	c.call(200, "PATCH", in, m{"name": "Team", "public_documents": true})
+	c.call(204, "PUT", in+"/members", m{"kind": "group", "id": "/legal", "role": "reader"})
+	c.call(204, "DELETE", in+"/members?kind=group&id=/legal", nil)
+	c.call(204, "DELETE", "/api/documents/"+doc, nil, spaceHeader, space)
+	c.call(204, "POST", in+"/deleted/"+doc+"/restore", nil)
+	c.call(204, "DELETE", in+"?name=Team", nil)
+	c.call(200, "POST", in+"/restore", nil)
+}
+
+// withCanary makes a space of c with a document that has the word.
+func (c *client) withCanary(b *bundle, name, word string) (space, doc string) {
+	c.t.Helper()
+	space = c.call(201, "POST", "/api/spaces", m{"name": name})["id"].(string)
+	doc = c.call(202, "POST", "/api/documents", m{"title": word, "text": word}, spaceHeader, space)["id"].(string)
+	b.ready(space, doc, word)
+	return space, doc
+}
+
+func (b *bundle) ready(space, doc, text string) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.StoreText(b.t.Context(), chat.SpaceOwner(space), doc, text, []chat.Chunk{{Text: text, End: len(text)}}, nil))
+}
+
+// spaceRoutes are the requests that read documents, with the words of every space in their query.
+func spaceRoutes(doc, words string) []string {
+	d, words := "/api/documents/"+doc, url.QueryEscape(words)
+	return []string{"/api/documents", d, d + "/text", d + "/original", d + "/chunks/" + doc + ".0", "/api/search?q=" + words, "/api/search?q=" + words + "&doc_ids=" + doc}
+}
+
+func (c *client) body(path, space string) (int, string) {
+	c.t.Helper()
+	var headers []string
+	if space != "" {
+		headers = []string{spaceHeader, space}
+	}
+	res := c.send("GET", path, nil, headers...)
+	return res.StatusCode, string(must.Have(io.ReadAll(res.Body))(c.t))
+}
+
+// Rules D17, D18.
+//
+// people × spaces × routes, with random changes of the members: whoever has no role in a space
+// gets nothing of it.
+func TestNoCanaryReachesAnybodyWithoutTheRight(t *testing.T) {
+	t.Parallel()
+	es := newSigner(t, "es", jwt.SigningMethodES256)
+	p := newOIDC(t, es)
+	b := setup(t, p.accepts)
+	names := []string{"bob", "carol", "dave", "eve"}
+	groups := map[string][]string{}
+	as := func(name string) *client { // with a token that has the groups of now
+		c := b.client()
+		c.h.Set("Authorization", "Bearer "+es.sign(t, p.claims(jwt.MapClaims{"sub": name, "exp": time.Now().Add(time.Hour).Unix(), "realm": m{"roles": groups[name]}})))
+		return c
+	}
+	ann := as("ann")
+	ids := map[string]string{}
+	for _, name := range names {
+		ids[name] = as(name).id()
+	}
+	var spaces, docs, words []string
+	for n := range 3 {
+		word := fmt.Sprintf("canary%c", 'a'+n)
+		space, doc := ann.withCanary(b, fmt.Sprint("Space ", n), word)
+		spaces, docs, words = append(spaces, space), append(docs, doc), append(words, word)
+		ann.call(204, "PUT", "/api/spaces/"+space+"/members", m{"kind": "group", "id": "/legal", "role": "reader"})
+	}
+	member := map[string]map[int]bool{} // by their own id
+	for _, name := range names {
+		member[name] = map[int]bool{}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 25 {
+		name, n := names[random.IntN(len(names))], random.IntN(len(spaces))
+		path := "/api/spaces/" + spaces[n] + "/members"
+		switch {
+		case random.IntN(3) == 0:
+			if groups[name] = nil; random.IntN(2) == 0 {
+				groups[name] = []string{"/sales", "/legal"}
+			}
+		case member[name][n]:
+			ann.call(204, "DELETE", path+"?kind=person&id="+url.QueryEscape(ids[name]), nil)
+		default:
+			ann.call(204, "PUT", path, m{"kind": "person", "id": ids[name], "role": "contributor"})
+		}
+		member[name][n] = isMember(ann, path, ids[name])
+		c := as(name)
+		for at := range spaces {
+			reads := member[name][at] || len(groups[name]) > 0
+			for _, route := range spaceRoutes(docs[at], strings.Join(words, " ")) {
+				status, body := c.body(route, spaces[at])
+				require.Equal(t, reads, status == http.StatusOK && strings.Contains(body, words[at]), "%s reads %s of space %d", name, route, at)
+				for other := range spaces {
+					if other != at {
+						require.NotContains(t, body, words[other], "of another space")
+					}
+				}
+				if !reads {
+					require.Equal(t, http.StatusNotFound, status)
+				}
+				status, body = c.body(route, "")
+				require.NotContains(t, body, words[at], "%s without a space: %d", route, status)
+			}
+		}
+	}
+	stranger := b.client() // anonymous
+	for _, route := range spaceRoutes(docs[0], words[0]) {
+		status, body := stranger.body(route, spaces[0])
+		require.Equal(t, http.StatusNotFound, status)
+		require.NotContains(t, body, words[0])
+	}
+}
+
+func isMember(manager *client, path, id string) bool {
+	manager.t.Helper()
+	for _, v := range manager.call(200, "GET", path, nil)["items"].([]any) {
+		if of := v.(m); of["kind"] == "person" && of["id"] == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Rules D15, D16, D17, D20.
+func TestRolesInASpace(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob, carol, eve := b.client().signedIn("ann"), b.client().signedIn("bob"), b.client().signedIn("carol"), b.client().signedIn("eve")
+	space, doc := ann.withCanary(b, "Team", "canary")
+	in, members := "/api/spaces/"+space, "/api/spaces/"+space+"/members"
+	ann.call(204, "PUT", members, m{"kind": "person", "id": "bob", "role": "contributor"})
+	ann.call(204, "PUT", members, m{"kind": "person", "id": "carol", "role": "reader"})
+	text := m{"title": "Notes", "text": "Some text."}
+	for _, r := range []struct {
+		method, path string
+		body         any
+		inside       bool
+		bob, carol   int
+	}{
+		{"GET", in, nil, false, 200, 200},
+		{"PATCH", in, m{"name": "Taken"}, false, 403, 403},
+		{"DELETE", in + "?name=Team", nil, false, 403, 403},
+		{"POST", in + "/restore", nil, false, 403, 403},
+		{"GET", members, nil, false, 403, 403},
+		{"PUT", members, m{"kind": "person", "id": "eve", "role": "reader"}, false, 403, 403},
+		{"DELETE", members + "?kind=person&id=ann", nil, false, 403, 403},
+		{"GET", in + "/deleted", nil, false, 200, 403},
+		{"POST", in + "/deleted/" + doc + "/restore", nil, false, 404, 403},
+		{"POST", "/api/documents", text, true, 202, 403},
+		{"PATCH", "/api/documents/" + doc, m{"title": "Canary"}, true, 200, 403},
+		{"PATCH", "/api/documents/" + doc, m{"space_id": ""}, true, 403, 403},
+		{"DELETE", "/api/documents/" + doc, nil, true, 204, 403},
+	} {
+		var headers []string
+		if r.inside {
+			headers = []string{spaceHeader, space}
+		}
+		what := r.method + " " + r.path
+		eve.call(404, r.method, r.path, r.body, headers...)
+		require.Equal(t, r.carol, carol.send(r.method, r.path, r.body, headers...).StatusCode, "a reader: "+what)
+		require.Equal(t, r.bob, bob.send(r.method, r.path, r.body, headers...).StatusCode, "a contributor: "+what)
+		require.Equal(t, http.StatusNotFound, b.client().send(r.method, r.path, r.body, headers...).StatusCode, "somebody without an account: "+what)
+	}
+	require.Equal(t, "bob", ann.call(200, "GET", "/api/documents", nil, spaceHeader, space)["items"].([]any)[0].(m)["added_by"])
+	bob.call(204, "POST", in+"/deleted/"+doc+"/restore", nil)
+	carol.call(200, "GET", "/api/documents/"+doc, nil, spaceHeader, space)
+
+	// What works in no space is refused there, so that nothing is private by mistake.
+	for _, route := range []string{"/api/conversations", "/api/document-sets", "/api/imports", "/api/me"} {
+		ann.call(400, "GET", route, nil, spaceHeader, space)
+	}
+	ann.call(400, "POST", "/api/chat", m{"message": "What does the canary say?"}, spaceHeader, space)
+	bob.call(400, "POST", "/api/chat", m{"message": "x", "tagged_doc_ids": []string{doc}})
+
+	ann.call(400, "DELETE", members+"?kind=person&id=ann", nil) // the last manager
+	ann.call(400, "DELETE", in+"?name=team", nil)
+	ann.call(204, "DELETE", in+"?name=Team", nil)
+	carol.call(404, "GET", "/api/documents/"+doc, nil, spaceHeader, space)
+	require.Empty(t, carol.call(200, "GET", "/api/spaces", nil)["items"])
+	ann.call(200, "POST", in+"/restore", nil)
+	carol.call(200, "GET", "/api/documents/"+doc, nil, spaceHeader, space)
+	carol.call(204, "DELETE", members+"?kind=person&id=carol", nil) // leaves
+	carol.call(404, "GET", "/api/documents/"+doc, nil, spaceHeader, space)
+}
+
+// Rule D19.
+func TestMovingADocumentIntoASpaceAndBack(t *testing.T) {
+	t.Parallel()
+	var log *audit.Log
+	b := setup(t, func(d *Deps) { log = audit.Open(d.Store, d.Log); d.Audit = log })
+	ann, bob := b.client().signedIn("ann"), b.client().signedIn("bob")
+	space := ann.call(201, "POST", "/api/spaces", m{"name": "Team"})["id"].(string)
+	ann.call(204, "PUT", "/api/spaces/"+space+"/members", m{"kind": "person", "id": "bob", "role": "contributor"})
+	doc := ann.call(202, "POST", "/api/documents", m{"title": "Notes", "text": "Some text."})["id"].(string)
+	path := "/api/documents/" + doc
+	ann.call(400, "PATCH", path, m{"space_id": space}) // while it is processed
+	require.NoError(t, b.store.StoreText(t.Context(), "ann", doc, "Some text.", []chat.Chunk{{Text: "Some text.", End: 10}}, nil))
+	bob.call(404, "PATCH", path, m{"space_id": space})
+	moved := ann.call(200, "PATCH", path, m{"space_id": space})
+	require.Equal(t, []any{space, "ann"}, []any{moved["space_id"], moved["added_by"]})
+	ann.call(404, "GET", path, nil)
+	bob.call(200, "GET", path, nil, spaceHeader, space)
+	bob.call(403, "PATCH", path, m{"space_id": ""}, spaceHeader, space)
+	back := ann.call(200, "PATCH", path, m{"space_id": ""}, spaceHeader, space)
+	require.Nil(t, back["space_id"])
+	bob.call(404, "GET", path, nil, spaceHeader, space)
+	b.client().signedIn("eve").call(404, "GET", path, nil, spaceHeader, space)
+
+	log.Close()
+	kinds := map[string]int{}
+	for _, e := range must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{}, 0, 100))(t) {
+		kinds[e.Kind] += e.Times
+	}
+	require.Equal(t, []int{2, 2, 2}, []int{kinds[audit.SpaceChanged], kinds[audit.DocumentMoved], kinds[audit.SpaceRefused]})
+}

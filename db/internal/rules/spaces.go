@@ -1,0 +1,382 @@
+package rules
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
+)
+
+// Library returns the owner of the documents that a call reads: in a space, if owner reads it
+// now, the space's (db.InSpace), else owner.
+func (s *Store) Library(ctx context.Context, owner string) (string, error) {
+	space := db.SpaceOf(ctx)
+	if space == "" {
+		return owner, nil
+	}
+	if _, err := spaceFor(ctx, s.db.Read, owner, space, chat.Reader); err != nil {
+		return "", err
+	}
+	return chat.SpaceOwner(space), nil
+}
+
+// spaceFor returns a space in which owner has at least a role.
+func spaceFor(ctx context.Context, q Queries, owner, id string, least chat.Role) (chat.Space, error) {
+	sp, err := memberOf(ctx, q, owner, id, least)
+	if err == nil && !sp.DeletedAt.IsZero() {
+		return chat.Space{}, db.ErrNotFound
+	}
+	return sp, err
+}
+
+// memberOf is spaceFor, also for a deleted space.
+func memberOf(ctx context.Context, q Queries, owner, id string, least chat.Role) (chat.Space, error) {
+	row, err := q.SpaceOf(ctx, sqlcgen.SpaceOfParams{ID: id, Owner: owner, Now: record.Micros(time.Now())})
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || err == nil && row.Role < int64(chat.Reader):
+		return chat.Space{}, db.ErrNotFound
+	case err != nil:
+		return chat.Space{}, err
+	case row.Role < int64(least):
+		return chat.Space{}, db.ErrForbidden
+	}
+	return space(row), nil
+}
+
+func space(r sqlcgen.SpaceOfRow) chat.Space {
+	return chat.Space{ID: r.ID, Name: r.Name, Everybody: r.Everybody,
+		CreatedAt: record.Time(r.CreatedAt), DeletedAt: record.Time(r.DeletedAt), Role: chat.Role(r.Role)}
+}
+
+func (s *Store) CreateSpace(ctx context.Context, owner string, sp chat.Space) (err error) {
+	ctx, end := s.short(ctx, "create space")
+	defer end(&err)
+	at := record.OrNow(sp.CreatedAt)
+	return s.db.Update(ctx, func(q Queries) error {
+		if err := q.LockQuotas(ctx, []string{"spaces:" + owner}); err != nil {
+			return err
+		}
+		if of, err := q.SpacesOfPerson(ctx, owner); err != nil || len(of) >= db.MaxSpaces {
+			return cmp.Or(err, db.ErrManySpaces)
+		}
+		err := q.CreateSpace(ctx, sqlcgen.CreateSpaceParams{ID: sp.ID, Name: sp.Name, Everybody: sp.Everybody, CreatedAt: record.Micros(at)})
+		if err == nil {
+			err = usePublic(ctx, q, sp)
+		}
+		if err != nil {
+			return err
+		}
+		return putMember(ctx, q, sp.ID, chat.SpaceMember{ID: owner, Role: chat.Manager, AddedBy: owner, AddedAt: at})
+	})
+}
+
+// usePublic stores, as a person's profile does, whether public documents are left out.
+func usePublic(ctx context.Context, q Queries, sp chat.Space) error {
+	return q.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: chat.SpaceOwner(sp.ID), HideSamples: !sp.Everybody})
+}
+
+func putMember(ctx context.Context, q Queries, space string, m chat.SpaceMember) error {
+	return q.PutSpaceMember(ctx, sqlcgen.PutSpaceMemberParams{SpaceID: space, Kind: memberKind(m.Group), Member: m.ID, Role: int64(m.Role),
+		AddedBy: m.AddedBy, AddedAt: record.Micros(record.OrNow(m.AddedAt))})
+}
+
+func memberKind(group bool) string {
+	if group {
+		return "group"
+	}
+	return "person"
+}
+
+func (s *Store) Space(ctx context.Context, owner, id string, least chat.Role) (_ chat.Space, err error) {
+	ctx, end := s.short(ctx, "read space")
+	defer end(&err)
+	return spaceFor(ctx, s.db.Read, owner, id, least)
+}
+
+func (s *Store) Spaces(ctx context.Context, owner string) (_ []chat.Space, err error) {
+	ctx, end := s.short(ctx, "list spaces")
+	defer end(&err)
+	rows, err := s.db.Read.SpacesOf(ctx, sqlcgen.SpacesOfParams{Owner: owner, Now: record.Micros(time.Now())})
+	list, err := rowsTo(rows, err, func(r sqlcgen.SpacesOfRow) chat.Space { return space(sqlcgen.SpaceOfRow(r)) })
+	return slices.DeleteFunc(list, func(sp chat.Space) bool {
+		return sp.Role < chat.Reader || !sp.DeletedAt.IsZero() && sp.Role < chat.Manager
+	}), err
+}
+
+// managed runs f while no other change of the space runs, if owner manages it.
+func (s *Store) managed(ctx context.Context, owner, id string, f func(Queries, chat.Space) error) error {
+	return s.db.Update(ctx, func(q Queries) error {
+		sp, err := lockedSpace(ctx, q, owner, id, chat.Manager)
+		if err != nil {
+			return err
+		}
+		return f(q, sp)
+	})
+}
+
+// lockedSpace is spaceFor; membership does not change until the transaction ends.
+func lockedSpace(ctx context.Context, q Queries, owner, id string, least chat.Role) (chat.Space, error) {
+	if _, err := q.LockSpace(ctx, id); err != nil {
+		return chat.Space{}, err
+	}
+	return spaceFor(ctx, q, owner, id, least)
+}
+
+func (s *Store) ChangeSpace(ctx context.Context, owner string, to chat.Space) (err error) {
+	ctx, end := s.short(ctx, "change space")
+	defer end(&err)
+	return s.managed(ctx, owner, to.ID, func(q Queries, _ chat.Space) error {
+		err := record.Found(q.ChangeSpace(ctx, sqlcgen.ChangeSpaceParams{ID: to.ID, Name: to.Name, Everybody: to.Everybody}))
+		if err != nil {
+			return err
+		}
+		return usePublic(ctx, q, to)
+	})
+}
+
+func (s *Store) DeleteSpace(ctx context.Context, owner, id, name string, at time.Time) (err error) {
+	ctx, end := s.short(ctx, "delete space")
+	defer end(&err)
+	return s.managed(ctx, owner, id, func(q Queries, sp chat.Space) error {
+		if sp.Name != name {
+			return db.ErrSameName
+		}
+		return record.Found(q.SetSpaceDeleted(ctx, sqlcgen.SetSpaceDeletedParams{ID: id, At: record.Micros(at)}))
+	})
+}
+
+func (s *Store) RestoreSpace(ctx context.Context, owner, id string) (err error) {
+	ctx, end := s.short(ctx, "restore space")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		if _, err := memberOf(ctx, q, owner, id, chat.Manager); err != nil {
+			return err
+		}
+		return record.Found(q.SetSpaceDeleted(ctx, sqlcgen.SetSpaceDeletedParams{ID: id, At: 0}))
+	})
+}
+
+func (s *Store) SpaceMembers(ctx context.Context, owner, id string) (_ []chat.SpaceMember, err error) {
+	ctx, end := s.short(ctx, "list members")
+	defer end(&err)
+	if _, err := spaceFor(ctx, s.db.Read, owner, id, chat.Manager); err != nil {
+		return nil, err
+	}
+	return members(ctx, s.db.Read, id)
+}
+
+func members(ctx context.Context, q Queries, id string) ([]chat.SpaceMember, error) {
+	rows, err := q.SpaceMembers(ctx, id)
+	return rowsTo(rows, err, func(r sqlcgen.SpaceMembersRow) chat.SpaceMember {
+		return chat.SpaceMember{Group: r.Kind == memberKind(true), ID: r.Member, Role: chat.Role(r.Role), AddedBy: r.AddedBy, AddedAt: record.Time(r.AddedAt)}
+	})
+}
+
+func (s *Store) PutSpaceMember(ctx context.Context, owner, id string, m chat.SpaceMember) (err error) {
+	ctx, end := s.short(ctx, "put member")
+	defer end(&err)
+	return s.managed(ctx, owner, id, func(q Queries, _ chat.Space) error {
+		m.AddedBy = owner
+		if err := putMember(ctx, q, id, m); err != nil {
+			return err
+		}
+		return checkMembers(ctx, q, id)
+	})
+}
+
+// checkMembers refuses a space with too many members, or without a manager.
+func checkMembers(ctx context.Context, q Queries, id string) error {
+	all, err := members(ctx, q, id)
+	switch {
+	case err != nil:
+		return err
+	case len(all) > db.MaxSpaceMembers:
+		return db.ErrManyMembers
+	case !slices.ContainsFunc(all, func(m chat.SpaceMember) bool { return m.Role == chat.Manager }):
+		return db.ErrLastManager
+	}
+	return nil
+}
+
+func (s *Store) RemoveSpaceMember(ctx context.Context, owner, id string, group bool, member string) (err error) {
+	ctx, end := s.short(ctx, "remove member")
+	defer end(&err)
+	least := chat.Manager
+	if !group && member == owner { // leaves
+		least = chat.Reader
+	}
+	return s.db.Update(ctx, func(q Queries) error {
+		if _, err := lockedSpace(ctx, q, owner, id, least); err != nil {
+			return err
+		}
+		err := record.Found(q.RemoveSpaceMember(ctx, sqlcgen.RemoveSpaceMemberParams{SpaceID: id, Kind: memberKind(group), Member: member}))
+		if err != nil {
+			return err
+		}
+		return checkMembers(ctx, q, id)
+	})
+}
+
+func (s *Store) PutGroups(ctx context.Context, owner string, groups []string, until time.Time) (err error) {
+	ctx, end := s.short(ctx, "put groups")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		if err := q.ClearPersonGroups(ctx, owner); err != nil {
+			return err
+		}
+		for _, name := range groups {
+			if err := q.AddPersonGroup(ctx, sqlcgen.AddPersonGroupParams{Owner: owner, Name: name, Until: record.Micros(until)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Store) DeleteInSpace(ctx context.Context, owner, space, id string, at time.Time) (err error) {
+	ctx, end := s.short(ctx, "delete a space's document")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		return give(ctx, q, gift{owner: owner, space: space, id: id, from: chat.SpaceOwner(space), to: chat.SpaceTrash(space), deletedAt: at})
+	})
+}
+
+func (s *Store) RestoreInSpace(ctx context.Context, owner, space, id string) (err error) {
+	ctx, end := s.short(ctx, "restore a space's document")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		return give(ctx, q, gift{owner: owner, space: space, id: id, from: chat.SpaceTrash(space), to: chat.SpaceOwner(space)})
+	})
+}
+
+func (s *Store) LeaveSpace(ctx context.Context, owner, space, id string) (err error) {
+	ctx, end := s.short(ctx, "move a document out of a space")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		return give(ctx, q, gift{owner: owner, space: space, id: id, from: chat.SpaceOwner(space), to: owner, byAdder: true})
+	})
+}
+
+func (w within) MoveToSpace(ctx context.Context, owner, space, id string) (err error) {
+	ctx, end := w.s.short(ctx, "move a document into a space")
+	defer end(&err)
+	return w.s.db.Update(ctx, func(q Queries) error {
+		to := chat.SpaceOwner(space)
+		if err := give(ctx, q, gift{owner: owner, space: space, id: id, from: owner, to: to}); err != nil {
+			return err
+		}
+		return w.checkBounds(ctx, q, to, aDocument)
+	})
+}
+
+// gift is a change of a document's owner, within or between a person and a space in which the
+// person contributes.
+type gift struct {
+	owner, space, id string
+	from, to         string
+	byAdder          bool // only the person who added it, or a manager
+	deletedAt        time.Time
+}
+
+func give(ctx context.Context, q Queries, g gift) error {
+	sp, err := lockedSpace(ctx, q, g.owner, g.space, chat.Contributor)
+	if err != nil {
+		return err
+	}
+	row, err := q.DocumentForChange(ctx, g.from, g.id)
+	if err := changeable(row, g.from, err); err != nil {
+		return err
+	}
+	switch {
+	case g.byAdder && sp.Role < chat.Manager && row.AddedBy != g.owner:
+		return db.ErrForbidden
+	case row.Status == string(chat.DocProcessing) && !g.deletedAt.IsZero(): // its ingest could not go on after a restore
+		return record.Found(q.DeleteDocument(ctx, sqlcgen.DeleteDocumentParams{ID: g.id, Owner: g.from}))
+	case row.Status == string(chat.DocProcessing):
+		return db.ErrProcessing
+	}
+	if row.ExternalID != "" {
+		_, err := q.ImportedDocument(ctx, sqlcgen.ImportedDocumentParams{Owner: g.to, SourceType: row.SourceType, ExternalID: row.ExternalID})
+		if !errors.Is(err, sql.ErrNoRows) {
+			return cmp.Or(err, db.ErrSameSource)
+		}
+	}
+	by := row.AddedBy
+	if g.from == g.owner {
+		by = g.owner
+	} else if g.to == g.owner {
+		by = ""
+	}
+	return record.Found(q.GiveDocument(ctx, sqlcgen.GiveDocumentParams{ID: g.id, Owner: g.from, ToOwner: g.to, AddedBy: by, DeletedAt: record.Micros(g.deletedAt)}))
+}
+
+func (s *Store) DeletedInSpace(ctx context.Context, owner, space string) (_ []chat.Document, err error) {
+	ctx, end := s.short(ctx, "list a space's deleted documents")
+	defer end(&err)
+	if _, err := spaceFor(ctx, s.db.Read, owner, space, chat.Contributor); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.Read.DeletedDocuments(ctx, chat.SpaceTrash(space))
+	return rowsTo(rows, err, func(r sqlcgen.DeletedDocumentsRow) chat.Document {
+		return chat.Document{ID: r.ID, Title: r.Title, AddedBy: r.AddedBy, DeletedAt: record.Time(r.DeletedAt)}
+	})
+}
+
+func (s *Store) PruneSpaces(ctx context.Context, now time.Time) (err error) {
+	ctx, end := s.Call(ctx, "prune spaces", Bulk)
+	defer end(&err)
+	before := record.Micros(now.Add(-db.SpaceKept))
+	if _, err := s.db.Write.PruneDeletedDocuments(ctx, before); err != nil {
+		return err
+	}
+	old, err := s.db.Read.OldSpaces(ctx, before)
+	if err != nil {
+		return err
+	}
+	for _, id := range old {
+		if err := s.db.Update(ctx, func(q Queries) error { return dropSpace(ctx, q, id) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropSpace deletes a space with all that it has.
+func dropSpace(ctx context.Context, q Queries, id string) error {
+	for _, owner := range []string{chat.SpaceOwner(id), chat.SpaceTrash(id)} {
+		for _, remove := range []func(context.Context, string) error{q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserProfile} {
+			if err := remove(ctx, owner); err != nil {
+				return err
+			}
+		}
+	}
+	return q.DropSpace(ctx, id)
+}
+
+// dropOwnSpaces deletes the spaces that have no other member than owner, who is deleted.
+func dropOwnSpaces(ctx context.Context, q Queries, owner string) error {
+	of, err := q.SpacesOfPerson(ctx, owner)
+	if err != nil {
+		return err
+	}
+	for _, id := range of {
+		if _, err := q.LockSpace(ctx, id); err != nil {
+			return err
+		}
+		all, err := members(ctx, q, id)
+		if err == nil && len(all) == 1 {
+			err = dropSpace(ctx, q, id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

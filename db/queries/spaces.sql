@@ -1,0 +1,88 @@
+-- name: CreateSpace :exec
+INSERT INTO spaces (id, name, everybody, created_at)
+VALUES (@id, @name, @everybody, @created_at);
+
+-- The role is 0 for somebody who does not read the space. palaver_libraries, in the
+-- migration of Postgres, has the same rule.
+
+-- name: SpaceOf :one
+SELECT s.id, s.name, s.everybody, s.created_at, s.deleted_at,
+    CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
+        AND (m.kind = 'person' AND m.member = @owner
+            OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = @owner AND g.name = m.member AND g.until > @now))), 0) AS BIGINT) AS role
+FROM spaces s WHERE s.id = @id;
+
+-- name: SpacesOf :many
+SELECT s.id, s.name, s.everybody, s.created_at, s.deleted_at,
+    CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
+        AND (m.kind = 'person' AND m.member = @owner
+            OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = @owner AND g.name = m.member AND g.until > @now))), 0) AS BIGINT) AS role
+FROM spaces s
+WHERE s.id IN (SELECT x.space_id FROM space_members x
+    WHERE x.kind = 'person' AND x.member = @owner
+    OR x.kind = 'group' AND x.member IN (SELECT y.name FROM person_groups y WHERE y.owner = @owner AND y.until > @now))
+ORDER BY s.created_at, s.id;
+
+-- name: SpacesOfPerson :many
+SELECT space_id FROM space_members WHERE kind = 'person' AND member = @owner ORDER BY space_id;
+
+-- name: ChangeSpace :execrows
+UPDATE spaces SET name = @name, everybody = @everybody
+WHERE id = @id AND deleted_at = 0;
+
+-- name: SetSpaceDeleted :execrows
+UPDATE spaces SET deleted_at = @at WHERE id = @id;
+
+-- name: OldSpaces :many
+SELECT id FROM spaces WHERE deleted_at > 0 AND deleted_at < CAST(@before_at AS BIGINT) ORDER BY id;
+
+-- name: DropSpace :exec
+DELETE FROM spaces WHERE id = @id;
+
+-- name: SpaceMembers :many
+SELECT kind, member, role, added_by, added_at FROM space_members WHERE space_id = @space_id ORDER BY added_at, kind, member;
+
+-- name: PutSpaceMember :exec
+INSERT INTO space_members (space_id, kind, member, role, added_by, added_at)
+VALUES (@space_id, @kind, @member, @role, @added_by, @added_at)
+ON CONFLICT (space_id, kind, member) DO UPDATE SET role = excluded.role;
+
+-- name: RemoveSpaceMember :execrows
+DELETE FROM space_members WHERE space_id = @space_id AND kind = @kind AND member = @member;
+
+-- name: PersonGroups :many
+SELECT name FROM person_groups WHERE owner = @owner ORDER BY name;
+
+-- name: ClearPersonGroups :exec
+DELETE FROM person_groups WHERE owner = @owner;
+
+-- name: AddPersonGroup :exec
+INSERT INTO person_groups (owner, name, until) VALUES (@owner, @name, @until)
+ON CONFLICT (owner, name) DO UPDATE SET until = excluded.until;
+
+-- name: DeleteUserMemberships :exec
+DELETE FROM space_members WHERE kind = 'person' AND member = @owner;
+
+-- name: ForgetAdder :exec
+UPDATE space_members SET added_by = '' WHERE added_by = @owner;
+
+-- name: ForgetContributor :exec
+UPDATE documents SET added_by = '' WHERE added_by = @owner AND added_by <> '';
+
+-- Gives a document to another owner: from a person to a space, or back.
+
+-- name: GiveDocument :execrows
+UPDATE documents SET owner = @to_owner, added_by = @added_by, deleted_at = @deleted_at, thread_id = '', address = ''
+WHERE id = @id AND owner = @owner;
+
+-- name: DeletedDocuments :many
+SELECT id, title, added_by, deleted_at FROM documents WHERE owner = @owner AND deleted_at > 0
+ORDER BY deleted_at DESC, id LIMIT 200;
+
+-- name: PruneDeletedDocuments :execrows
+DELETE FROM documents WHERE deleted_at > 0 AND deleted_at < CAST(@before_at AS BIGINT);
+
+-- Waits for other changes of the space's members.
+
+-- name: LockSpace :execrows
+UPDATE spaces SET name = name WHERE id = @id;

@@ -1,0 +1,85 @@
+package extract
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/xuri/excelize/v2"
+)
+
+func wordTable(rows ...string) string { return "<w:tbl>" + strings.Join(rows, "") + "</w:tbl>" }
+
+func wordRow(cells ...string) string { return "<w:tr>" + strings.Join(cells, "") + "</w:tr>" }
+
+func wordCell(properties, content string) string {
+	if !strings.HasPrefix(content, "<") {
+		content = "<w:p><w:r><w:t>" + content + "</w:t></w:r></w:p>"
+	}
+	return "<w:tc><w:tcPr>" + properties + "</w:tcPr>" + content + "</w:tc>"
+}
+
+func TestTablesThatFillTheOnlyCellOfAnotherStayTables(t *testing.T) {
+	table := wordTable(
+		wordRow(wordCell(`<w:vMerge w:val="restart"/>`, "North"), wordCell("", "May"), wordCell("", "1")),
+		wordRow(wordCell("<w:vMerge/>", "<w:p/>"), wordCell("", "June"), wordCell("", "2")),
+		wordRow(wordCell(`<w:gridSpan w:val="2"/>`, "Sum"), wordCell("", "3")))
+	rows := "North | May | 1\nNorth | June | 2\nSum | Sum | 3"
+	text := func(s string) string { return "<w:p><w:r><w:t>" + s + "</w:t></w:r></w:p>" }
+	for body, want := range map[string]string{
+		table:                                   rows,
+		wordTable(wordRow(wordCell("", table))): rows,
+		wordTable(wordRow(wordCell("", wordTable(wordRow(wordCell("", table)))))):                             rows,
+		wordTable(wordRow(wordCell("", text("Sales")+table+text("Audited")))):                                 "Sales\n" + rows + "\nAudited",
+		wordTable(wordRow(wordCell("", "Title")), wordRow(wordCell("", table)), wordRow(wordCell("", ""))):    "Title\n" + rows,
+		wordTable(wordRow(wordCell("", "Left"), wordCell("", wordTable(wordRow(wordCell("", "in a cell")))))): "Left | in a cell",
+	} {
+		parts := wordParts(body)
+		delete(parts, "word/footnotes.xml")
+		got, err := All().Text(t.Context(), "docx", zipped(parts))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+func TestHeadersAndFootersOfSheetsKeepNumbersThatAreNoPageCounters(t *testing.T) {
+	for code, want := range map[string]string{
+		"&L4711/2025":                 "\n\nFooter: 4711/2025",
+		"&CPage &P of &N":             "",
+		"&C&P+4/&N":                   "",
+		"&R&\"Arial,Bold\"&12Terms 7": "\n\nFooter: Terms 7",
+		"&L&D &T&RR&&D":               "\n\nFooter: R&D",
+	} {
+		book := excelize.NewFile()
+		require.NoError(t, book.SetCellValue("Sheet1", "A1", "x"))
+		require.NoError(t, book.SetHeaderFooter("Sheet1", &excelize.HeaderFooterOptions{OddFooter: code}))
+		var raw bytes.Buffer
+		require.NoError(t, book.Write(&raw))
+		text, err := All().Text(t.Context(), "xlsx", raw.Bytes())
+		require.NoError(t, err)
+		require.Equal(t, "## Sheet1\n\nx"+want, text, code)
+	}
+}
+
+func TestTotalsOfTablesWithoutStoredValuesAreComputed(t *testing.T) {
+	for formula, want := range map[string]string{
+		"SUBTOTAL(109,[Amount])":        "60",
+		"SUM(Sales[Amount])":            "60",
+		"SUM([Amount])/COUNT([Amount])": "20",
+		"SUM(Other[Amount])":            noValue,
+		"SUM([Missing])":                noValue,
+	} {
+		book := excelize.NewFile()
+		for cell, value := range map[string]any{"A1": "Month", "B1": "Amount", "A2": "May", "B2": 10, "A3": "June", "B3": 20, "A4": "July", "B4": 30, "A5": "Total"} {
+			require.NoError(t, book.SetCellValue("Sheet1", cell, value))
+		}
+		require.NoError(t, book.AddTable("Sheet1", &excelize.Table{Range: "A1:B5", Name: "Sales"}))
+		require.NoError(t, book.SetCellFormula("Sheet1", "B5", formula))
+		var raw bytes.Buffer
+		require.NoError(t, book.Write(&raw))
+		text, err := All().Text(t.Context(), "xlsx", raw.Bytes())
+		require.NoError(t, err)
+		require.Equal(t, "## Sheet1\n\nMonth | Amount\nMay | 10\nJune | 20\nJuly | 30\nTotal | "+want, text, formula)
+	}
+}

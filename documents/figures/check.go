@@ -1,0 +1,513 @@
+package figures
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+// Check returns the figures of an answer that stand neither in one of the sources nor in a text
+// that may be used without being cited, and that are no result of a calculation with figures that
+// do. It understands units, scales, rounding to the digits that are written, and dates. Numbers of
+// lists, headings and citations, text in code, and how many items a list of the answer has are no
+// figures.
+func Check(answer string, sources, allowed []string) []Figure {
+	return CheckWith(answer, sources, allowed, nil)
+}
+
+// CheckWith is Check for an answer for which calculations were made: lines such as "3 * 4 = 12",
+// whose results count if all of their inputs do.
+func CheckWith(answer string, sources, allowed, computed []string) []Figure {
+	text := blank(answer)
+	if len(Find(text)) == 0 && !references.MatchString(answer) {
+		return nil // most answers have no figure: their sources are not read
+	}
+	said := language.Detect(answer)
+	english := cmp.Or(said, language.Detect(strings.Join(sources, "\n"))) == "en"
+	k := known{}
+	for _, s := range slices.Concat(sources, allowed) {
+		k.commaGroups = english || commaGroups(s)
+		k.add(s)
+	}
+	for _, s := range computed {
+		for line := range strings.Lines(s) {
+			k.compute(line)
+		}
+	}
+	missing := k.wrongReferences(answer)
+	items := listSizes(answer)
+	blocks := blocksOf(text)
+	var shown []formula
+	for _, b := range blocks {
+		for _, f := range formulasIn(text[b[0]:b[1]]) {
+			f.start, f.end = f.start+b[0], f.end+b[0]
+			shown = append(shown, f)
+		}
+	}
+	for _, b := range blocks {
+		line := text[b[0]:b[1]]
+		found := Find(line)
+		for i, f := range found {
+			if english && (said == "en" || len(f.Values) == 2 && f.Values[0] > f.Values[1]) { // else a point may group them
+				f = f.likeliest()
+			}
+			f.Start, f.End = f.Start+b[0], f.End+b[0]
+			found[i] = f
+		}
+		own, others := between(shown, b)
+		verified := make([]bool, len(found))
+		for i, f := range found {
+			verified[i] = k.has(f) || f.Plain && slices.Contains(items, int(f.Values[0])) || isConstant(text, own, f)
+		}
+		for range 2 { // a result may be part of another calculation
+			for i, f := range found {
+				switch {
+				case verified[i] || isResult(shown, f):
+					verified[i] = true
+				case len(own) == 0:
+					in := append(inputs(found, verified, i), resultsOf(others)...)
+					verified[i] = calculated(line, f, in, len(shown) == 0) || len(shown) == 0 && k.ofRow(line, f)
+				}
+			}
+		}
+		for i, f := range found {
+			if !verified[i] {
+				missing = append(missing, f)
+			} else if len(f.Values) > 0 {
+				k.figures = append(k.figures, f) // the conclusion may repeat it
+			}
+		}
+	}
+	slices.SortStableFunc(missing, func(a, b Figure) int { return a.Start - b.Start })
+	return missing
+}
+
+var (
+	codeOrLink = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|https?://\\S+|!?\\[[^\\]\n]*\\]\\([^)\n]*\\)")
+	// marks are numbers of citations, of list items, of headings and of clauses.
+	marks = regexp.MustCompile(`(?m)[\[【［]\^?\d+(?:\s?[-–,、]\s?\d+)*[\]】］]|^[ \t>]*(?:#{1,6}[ \t]+)?(?:[*_]{1,2})?\(?\d{1,3}(?:\.\d{1,2})*[.)](?:[*_]{1,2})?[ \t]|^[ \t]*#{1,6}[ \t]+\d+(?:\.\d+)*[ \t]|` +
+		`(?i:(?:§+|\b(?:art\.|articles?|sections?|clauses?|chapters?|pages?|p\.|tables?|figures?|notes?|items?|steps?|appendix|annex|artikel|abschnitt|ziffer|absatz|kapitel|seiten?|tabelle|schritt|anhang|sección|cláusula|página|capítulo|chapitre|bijlage|pagina|hoofdstuk))\s*(?:no\.?\s*)?\d+(?:\.\d+)*(?:\s?(?:[-–,&]|and|und|et|y|en|to)\s?\d+(?:\.\d+)*)*)`)
+)
+
+// blank replaces what is no figure with spaces, so that places stay the same.
+func blank(s string) string {
+	spaces := func(m string) string { return strings.Repeat(" ", len(m)) }
+	s = withoutCounting(codeOrLink.ReplaceAllStringFunc(s, spaces))
+	return marks.ReplaceAllStringFunc(strings.NewReplacer("**", "  ", "_", " ").Replace(s), spaces)
+}
+
+// counting matches numbers that count parts of a text: "(1) … (2) …", and "Option 1: …" at the beginning of a line.
+var counting = []*regexp.Regexp{regexp.MustCompile(`[(（](\d{1,2})[)）]`), regexp.MustCompile(`(?m)^[ \t*#-]*\pL+ (\d{1,2})(?:\*\*)?[:：]`)}
+
+// withoutCounting replaces with spaces the numbers that count from one to at least two.
+func withoutCounting(s string) string {
+	for _, c := range counting {
+		all := c.FindAllStringSubmatchIndex(s, -1)
+		if len(all) < 2 {
+			continue
+		}
+		inOrder := true
+		for i, m := range all {
+			inOrder = inOrder && s[m[2]:m[3]] == strconv.Itoa(i+1)
+		}
+		for _, m := range all {
+			if inOrder {
+				s = s[:m[2]] + strings.Repeat(" ", m[3]-m[2]) + s[m[3]:]
+			}
+		}
+	}
+	return s
+}
+
+// blocksOf returns the paragraphs, list items and rows of a text: a calculation stands in one.
+func blocksOf(s string) (out [][2]int) {
+	from := 0
+	for from < len(s) {
+		to := len(s)
+		if i := strings.IndexByte(s[from:], '\n'); i >= 0 {
+			to = from + i + 1
+		}
+		out = append(out, [2]int{from, to})
+		from = to
+	}
+	return out
+}
+
+var listItem = regexp.MustCompile(`^\s*(?:[-*•+]|\d{1,3}[.)])\s|^\s*\|`)
+
+// listSizes returns how many items the lists and tables of an answer have.
+func listSizes(answer string) (out []int) {
+	n := 0
+	end := func() {
+		if n > 1 {
+			out = append(out, n, n-2) // a table has two lines above its rows
+		}
+		n = 0
+	}
+	for line := range strings.Lines(answer) {
+		switch {
+		case listItem.MatchString(line):
+			n++
+		case strings.TrimSpace(line) != "" && !strings.HasPrefix(line, " "):
+			end()
+		}
+	}
+	end()
+	return out
+}
+
+// known are the figures that an answer may have.
+type known struct {
+	figures []Figure
+	days    []Day
+	literal map[string]bool
+	refers  bool // to sections or articles
+	// commaGroups: in the text that is added a comma groups digits, and a point stands before decimals.
+	commaGroups bool
+	rows        []row
+	scales      []float64 // that a text says for its tables: "in millions"
+}
+
+// row is a row of a table with its figures.
+type row struct {
+	stems   language.Set
+	figures []Figure
+}
+
+var inScale = regexp.MustCompile(`(?i)(?:\b(?:in|en|\$|€|£|usd|eur)\s*)(?:(?:of|u\.s\.|us)\s*)?(?:[$€£]|dollars?|euros?|usd|eur)?\s*(thousands|millions|billions|tausend|millionen|milliarden|milliers|millones|miles|duizenden|miljoenen|mio|mrd|mn|bn|m|'000|’000|000)\b`)
+
+func (k *known) add(text string) {
+	k.refers = k.refers || references.MatchString(text)
+	for _, m := range inScale.FindAllStringSubmatch(text, -1) {
+		scale := words.scales[strings.TrimSuffix(strings.ToLower(m[1]), "s")]
+		if scale = max(scale, words.scales[strings.ToLower(m[1])]); strings.HasSuffix(m[1], "000") || m[1] == "milliers" || m[1] == "miles" {
+			scale = 1e3
+		} else if strings.EqualFold(m[1], "m") || strings.EqualFold(m[1], "miljoenen") {
+			scale = 1e6
+		}
+		if scale > 0 && !slices.Contains(k.scales, scale) {
+			k.scales = append(k.scales, scale)
+		}
+	}
+	for line := range strings.Lines(text) {
+		found := Find(line)
+		for _, f := range found {
+			if k.commaGroups {
+				f = f.likeliest()
+			}
+			if f.Day.IsZero() {
+				k.figures = append(k.figures, f)
+				continue
+			}
+			k.days = append(k.days, f.Day)
+			if f.Day.Year > 0 {
+				k.figures = append(k.figures, Figure{Values: []float64{float64(f.Day.Year)}, Step: 1, Scale: 1, Plain: true})
+			}
+		}
+		for _, m := range number.FindAllString(line, -1) { // groups of three digits may be two numbers
+			if parts := strings.Fields(m); len(parts) > 1 {
+				for _, part := range parts {
+					values, _ := Readings(part)
+					k.figures = append(k.figures, Figure{Values: values, Step: 1, Scale: 1})
+				}
+			}
+		}
+		// Numbers within words: FY22, Q4, 10-K.
+		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("|()[];,_§", r) }) {
+			if strings.ContainsAny(w, "0123456789") {
+				if k.literal == nil {
+					k.literal = map[string]bool{}
+				}
+				k.literal[literalOf(w)] = true
+			}
+		}
+		if strings.Contains(line, "|") && len(found) > 1 {
+			k.rows = append(k.rows, row{language.StemsOf(line), found})
+		}
+	}
+}
+
+var (
+	pointDecimals = regexp.MustCompile(`\d\.\d{1,2}(?:\D|$)|\d,\d{3}\.\d`)
+	commaDecimals = regexp.MustCompile(`\d,\d{1,2}(?:\D|$)|\d\.\d{3},\d`)
+)
+
+// commaGroups reports whether the numbers of a text show that a comma groups digits.
+func commaGroups(text string) bool {
+	return pointDecimals.MatchString(text) && !commaDecimals.MatchString(text)
+}
+
+// likeliest returns a figure with its likeliest reading only.
+func (f Figure) likeliest() Figure {
+	f.Values = f.Values[:min(len(f.Values), 1)]
+	return f
+}
+
+// literalOf is a word with a number as texts may write it: "10-K" and "10K" are the same.
+func literalOf(word string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.Trim(word, " .:?!")), "-", "")
+}
+
+// references are numbers of the parts of a contract or a law.
+var references = regexp.MustCompile(`(?i)(?:§+|\b(?:art\.|articles?|sections?|clauses?|artikel|abschnitt|ziffer|sección|cláusula))\s*(?:no\.?\s*)?(\d+(?:\.\d+)*)`)
+
+// wrongReferences returns the numbers of sections and articles in an answer that stand nowhere in
+// the sources, if these refer to such parts at all. Else they may be those of a document's outline.
+func (k *known) wrongReferences(answer string) (out []Figure) {
+	if !k.refers {
+		return nil
+	}
+	for _, m := range references.FindAllStringSubmatchIndex(codeOrLink.ReplaceAllStringFunc(answer, func(s string) string { return strings.Repeat(" ", len(s)) }), -1) {
+		if !k.literal[answer[m[2]:m[3]]] {
+			out = append(out, Figure{Start: m[0], End: m[1], Text: answer[m[0]:m[1]]})
+		}
+	}
+	return out
+}
+
+// compute adds the result of a calculation with known inputs. A line without an equals sign is a row
+// that was selected from a table.
+func (k *known) compute(line string) {
+	at := strings.LastIndexAny(line, "=≈")
+	if at < 0 {
+		k.add(line)
+		return
+	}
+	for _, f := range Find(line[:at]) {
+		constant := f.Plain && (f.Values[0] <= 12 || slices.Contains(constants, f.Values[0]))
+		if !constant && !k.has(f) {
+			return
+		}
+	}
+	k.add(line[at:])
+}
+
+// has reports whether a figure is known, as it is or rounded.
+func (k known) has(f Figure) bool {
+	if !f.Day.IsZero() {
+		return k.hasDay(f.Day)
+	}
+	if k.literal[literalOf(f.Text)] && f.Unit == "" {
+		return true
+	}
+	for _, x := range k.figures {
+		if sameUnit(f, x) && k.equal(f, x) {
+			return true
+		}
+	}
+	return false
+}
+
+func (k known) hasDay(d Day) bool {
+	if slices.ContainsFunc(k.days, d.same) {
+		return true
+	}
+	// "December 31" above the columns "2024 | 2023".
+	year := d.Year
+	d.Year = 0
+	return year > 0 && d.Date > 0 && slices.ContainsFunc(k.days, func(o Day) bool { return o.Year == 0 && d.same(o) }) &&
+		slices.ContainsFunc(k.figures, func(f Figure) bool { return f.Plain && f.Values[0] == float64(year) })
+}
+
+// sameUnit reports whether two figures do not contradict each other in their units. A figure
+// without a unit may stand in a column that has one in its name.
+func sameUnit(a, b Figure) bool {
+	return a.Unit == b.Unit || b.Unit == "" || a.Unit == "" && b.Unit != Time
+}
+
+// equal reports whether a figure of an answer is a figure of a source, or that one rounded.
+func (k known) equal(f, source Figure) bool {
+	for _, x := range source.Values {
+		for i, v := range f.Values {
+			if f.rounds(i, v, x) {
+				return true
+			}
+			if f.Unit == Percent && math.Abs(x) <= 1.5 && source.Unit == "" && f.rounds(i, v, 100*x) { // 0.12 is 12 %
+				return true
+			}
+			if f.Plain && f.IsYear() || f.Unit == Percent || f.Unit == Time {
+				continue
+			}
+			// Tables say the scale once: "1,577" in millions is 1.577 billion.
+			scales := k.scales
+			if len(scales) == 0 && f.Scale != 1 {
+				scales = []float64{1e3, 1e6, 1e9}
+			}
+			for _, s := range scales {
+				if source.Scale == 1 && f.rounds(i, v, x*s) {
+					return true
+				}
+				for _, asked := range k.scales { // the question wants billions, the table has millions
+					if source.Scale == 1 && f.Scale == 1 && s < asked && f.rounds(i, v, x*s/asked) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// rounds reports whether v, the reading i of a figure, is x rounded: the difference is at most half of its
+// last digit. A rounded figure has two digits, or it is near to x.
+func (f Figure) rounds(i int, v, x float64) bool {
+	written := f.Step // of the last digit in this reading
+	if i > 0 && f.Values[0] != 0 {
+		written *= f.Values[i] / f.Values[0]
+	}
+	v, x = math.Abs(v), math.Abs(x)
+	difference := math.Abs(v - x)
+	if difference <= 1e-9*max(1, v) {
+		return true
+	}
+	if f.IsYear() {
+		return false
+	}
+	step := written
+	if f.Plain || step >= 1 { // zeros at the end may stand for anything: "about 1,600"
+		for s := step; s < v && math.Mod(math.Round(v/written), 10*s/written) == 0; s *= 10 {
+			step = 10 * s
+		}
+		if step > written && f.Scale == 1 && difference > 0.02*x && !(f.About && difference <= 0.06*x) {
+			step = written
+		}
+	}
+	return difference <= 0.5*step*(1+1e-9) && (f.Digits > 1 && v/step >= 10 || difference <= 0.06*x)
+}
+
+// inputs are the known figures of a block, without the one that is checked.
+func inputs(found []Figure, verified []bool, without int) (out []Figure) {
+	const most = 24
+	for i, f := range found {
+		if i != without && verified[i] && len(f.Values) > 0 && !f.IsYear() && len(out) < most {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// operations are what a text says about how it has calculated.
+type operations struct{ sum, difference, ratio, average bool }
+
+func operationsOf(text string) (o operations) {
+	said := language.Set{}
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), unicode.IsSpace) {
+		said[strings.Trim(w, ".,;:()?!\"“”")] = true
+		said[w] = true
+	}
+	any := func(list string) bool {
+		for w := range words.lists.Set(list) {
+			if said[w] {
+				return true
+			}
+		}
+		return false
+	}
+	return operations{any("sum"), any("difference"), any("ratio"), any("average")}
+}
+
+// calculated reports whether a figure is the result of a calculation of which a text speaks, with
+// some of its known figures: a sum of all or of two (if sums), a difference, a product, a ratio, a change in
+// percent, or an average.
+func calculated(text string, f Figure, in []Figure, sums bool) bool {
+	if len(f.Values) == 0 || len(in) < 2 {
+		return false
+	}
+	o := operationsOf(text)
+	o.sum = o.sum && sums
+	if !o.sum && !o.difference && !o.ratio && !o.average {
+		return false
+	}
+	return slices.ContainsFunc(results(o, f.Unit == Percent, valuesOf(in)), func(x float64) bool { return f.result(x) })
+}
+
+// result reports whether a figure is a result, rounded as it is written, or by one in its last digit.
+func (f Figure) result(x float64) bool {
+	for i, v := range f.Values {
+		// Inputs in millions are written without their scale.
+		if f.rounds(i, v, x) || f.Scale != 1 && f.rounds(i, v, x*f.Scale) || f.Step < 1 && math.Abs(math.Abs(v)-math.Abs(x)) <= 0.5*f.Step*(1+1e-9) {
+			return true
+		}
+	}
+	return false
+}
+
+func valuesOf(in []Figure) (out []float64) {
+	for _, f := range in {
+		out = append(out, f.Values[0])
+	}
+	return out
+}
+
+func results(o operations, percent bool, in []float64) (out []float64) {
+	sum := 0.0
+	for i, a := range in {
+		sum += a
+		if o.sum && i > 0 {
+			out = append(out, sum)
+		}
+		for j, b := range in {
+			if i == j {
+				continue
+			}
+			if o.sum && i < j {
+				out = append(out, a+b)
+			}
+			if o.difference {
+				out = append(out, a-b)
+			}
+			if (o.difference || o.ratio) && percent && b != 0 {
+				out = append(out, 100*(a-b)/b)
+			}
+			if o.ratio && b != 0 {
+				out = append(out, a/b, 100*a/b)
+				if i < j {
+					out = append(out, a*b, a*b/100)
+				}
+			}
+			if o.average && i < j {
+				out = append(out, (a+b)/2)
+			}
+		}
+	}
+	if o.average && len(in) > 0 {
+		out = append(out, sum/float64(len(in)))
+	}
+	return out
+}
+
+// ofRow reports whether a figure is a change, a share or a sum within a row of a table whose name
+// the text has: an answer may leave out what it was calculated from.
+func (k known) ofRow(text string, f Figure) bool {
+	if len(f.Values) == 0 || f.Plain {
+		return false
+	}
+	o := operationsOf(text)
+	if !o.sum && !o.difference && !o.ratio && !o.average {
+		return false
+	}
+	said := language.StemsOf(text)
+	for _, r := range k.rows {
+		common := 0
+		for s := range r.stems {
+			if said[s] && !language.IsFigureStem(s) {
+				common++
+			}
+		}
+		if common == 0 {
+			continue
+		}
+		const most = 8
+		in := valuesOf(slices.DeleteFunc(slices.Clone(r.figures), func(f Figure) bool { return len(f.Values) == 0 || f.IsYear() }))
+		if slices.ContainsFunc(results(o, f.Unit == Percent, in[:min(len(in), most)]), f.result) {
+			return true
+		}
+	}
+	return false
+}

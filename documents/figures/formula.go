@@ -1,0 +1,129 @@
+package figures
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// formula is a calculation that a text shows, with its result.
+type formula struct {
+	start, end int
+	result     float64
+	accounts   float64 // the result if numbers alone in brackets are negative
+}
+
+var alone = regexp.MustCompile(`\(\s*(\d[\d.,]*)\s*\)`)
+
+var (
+	formulaRun = regexp.MustCompile(`[\d.,()\[\]+\-−–*/×÷·$€£% \x{a0}]+`)
+	operator   = regexp.MustCompile(`\d[\d.,%)\]]*\s*[+\-−–*/×÷·]\s*[(\[$€£]*\s*-?[$€£]?\d`)
+	goSigns    = strings.NewReplacer("[", "(", "]", ")", "%", "")
+)
+
+// formulasIn returns the calculations of a text: numbers with + - * / between them.
+func formulasIn(text string) (out []formula) {
+	const longest = 400
+	for _, m := range formulaRun.FindAllStringIndex(text, -1) {
+		run := text[m[0]:m[1]]
+		if len(run) > longest || !operator.MatchString(run) {
+			continue
+		}
+		if f, ok := longestFormula(run); ok {
+			f.start, f.end = f.start+m[0], f.end+m[0]
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+var tokenStart = regexp.MustCompile(`(?:^|[ \x{a0}(\[])[-(\[$€£\d]`)
+
+// longestFormula returns the longest formula of a run that ends it, but for marks and brackets of
+// the sentence around it.
+func longestFormula(run string) (formula, bool) {
+	const tries = 24
+	starts := tokenStart.FindAllStringIndex(run, tries)
+	for _, m := range starts {
+		from := m[1] - 1
+		for to := len(run); to > from && operator.MatchString(run[from:to]); to-- {
+			if x, err := evaluate(run[from:to]); err == nil {
+				negative, _ := evaluate(alone.ReplaceAllString(run[from:to], "(-$1)"))
+				return formula{from, to, x, negative}, true
+			}
+			if !strings.ContainsRune(".,()[] -–/=\u00a0", rune(run[to-1])) {
+				break
+			}
+		}
+	}
+	return formula{}, false
+}
+
+// evaluate computes a formula as a text shows it: with numbers in the ways of several countries, and
+// signs of currencies and percent that are left out.
+func evaluate(s string) (float64, error) {
+	x, err := Evaluate(number.ReplaceAllStringFunc(goSigns.Replace(s), func(n string) string {
+		values, _ := Readings(n)
+		if values == nil {
+			return "?"
+		}
+		return strconv.FormatFloat(values[0], 'f', -1, 64)
+	}))
+	if err != nil {
+		return 0, err
+	}
+	result, _ := x.Float64()
+	return result, nil
+}
+
+// isResult reports whether a figure that is no part of a formula is the result of one. A share may be
+// written in percent.
+func isResult(all []formula, f Figure) bool {
+	return len(f.Values) > 0 && slices.ContainsFunc(all, func(x formula) bool {
+		return (f.End <= x.start || f.Start >= x.end) && (f.result(x.result) || f.result(x.accounts) || f.Unit == Percent && f.result(100*x.result))
+	})
+}
+
+// between returns the formulas that stand in a block, and the others.
+func between(all []formula, block [2]int) (own, others []formula) {
+	for _, x := range all {
+		if block[0] <= x.start && x.end <= block[1] {
+			own = append(own, x)
+		} else {
+			others = append(others, x)
+		}
+	}
+	return own, others
+}
+
+// resultsOf returns the results of formulas as figures, shares also in percent.
+func resultsOf(all []formula) (out []Figure) {
+	const most = 6
+	for _, x := range all[:min(len(all), most)] {
+		out = append(out, Figure{Values: []float64{x.result}})
+		if math.Abs(x.result) < 1 {
+			out = append(out, Figure{Values: []float64{100 * x.result}})
+		}
+	}
+	return out
+}
+
+// constants are numbers of formulas that are no amounts, besides small ones.
+var constants = []float64{100, 360, 365, 1000}
+
+var timesBefore, timesAfter = regexp.MustCompile(`[*×/÷·]\s*$`), regexp.MustCompile(`^\s*[*×/÷·]`)
+
+// isConstant reports whether a figure is a number of a formula that is no amount: of how many an
+// average is, or a hundred for percent. Words may stand in the formula: "Cost / sales * 100".
+func isConstant(text string, all []formula, f Figure) bool {
+	if !f.Plain {
+		return false
+	}
+	if slices.Contains(constants, f.Values[0]) && (timesBefore.MatchString(text[:f.Start]) || timesAfter.MatchString(text[f.End:])) {
+		return true
+	}
+	return (f.Values[0] <= 12 || slices.Contains(constants, f.Values[0])) &&
+		slices.ContainsFunc(all, func(x formula) bool { return f.Start >= x.start && f.End <= x.end })
+}

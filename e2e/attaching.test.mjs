@@ -1,0 +1,107 @@
+// What is attached to a message: the focus, where it is kept, and what cannot be read of it.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { answer, ask, axe, composer, dark, desktop, messageForm, openDocuments, phone, shot } from "./browser.mjs";
+import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
+import { assertSoon, many } from "./thread.mjs";
+
+const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC", "base64");
+
+useStack();
+leaveNoFaults();
+
+const open = async (look = desktop) => {
+  await arrive(look);
+  await page.goto("/");
+};
+const tray = () => page.getByRole("list", { name: "Attachments" });
+const library = () => page.evaluate(async () => (await fetch("/api/documents").then((r) => r.json())).items.filter((d) => !d.public).map((d) => d.title));
+const paste = (text) =>
+  page.evaluate((words) => {
+    const data = new DataTransfer();
+    data.setData("text/plain", words);
+    document.querySelector(".composer-text").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  }, text);
+
+describe("a file that is attached", () => {
+  for (const [name, look] of Object.entries({ desktop, phone })) {
+    it(`belongs to its chat, is found there only, and can be put into the library: ${name}`, async () => {
+      await open(look);
+      const button = page.getByRole("button", { name: "Add images or files" });
+      const [dialog] = await Promise.all([page.waitForEvent("filechooser"), button.click()]);
+      await dialog.setFiles({ name: "Okapi notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Okapi notes\n\nThe okapi of the zoo is called Bahati.\n") });
+      if (name === "desktop") await page.keyboard.type("What is the okapi called? ");
+      else await composer(page).pressSequentially("What is the okapi called? ");
+      await composer(page).locator(".mention", { hasText: "Okapi notes" }).waitFor();
+      assert.match(await composer(page).textContent(), /What is the okapi called\?/);
+      await tray().getByText("Only in this chat").first().waitFor();
+      await shot(page, `211-attached-${name}`);
+      assert.deepEqual(await axe(page), []);
+      await composer(page).press("Enter");
+      if (name === "phone") await messageForm(page).getByRole("button", { name: "Send" }).click();
+      await (await answer(page, 1)).getByText(/Bahati/).first().waitFor();
+      assert.deepEqual(await library(), []);
+      await ask(page, "Is the okapi called Bahati?");
+      await (await answer(page, 2)).getByText(/Bahati/).first().waitFor();
+
+      await openDocuments(page);
+      await page.getByRole("list", { name: "Documents: Only in this chat" }).getByText("Okapi notes").waitFor();
+      await shot(page, `212-library-of-a-chat-${name}`);
+      await page.getByRole("button", { name: "Put Okapi notes into the library" }).click();
+      await page.getByRole("list", { name: "Documents: Yours" }).getByText("Okapi notes").waitFor();
+      assert.deepEqual(await library(), ["Okapi notes"]);
+    });
+  }
+
+  for (const [name, look] of Object.entries({ desktop, phone, dark })) {
+    it(`says at once that a picture cannot be used, when nothing here sees pictures: ${name}`, async () => {
+      await open(look);
+      const [dialog] = await Promise.all([page.waitForEvent("filechooser"), page.getByRole("button", { name: "Add images or files" }).click()]);
+      await dialog.setFiles({ name: "Lamp.png", mimeType: "image/png", buffer: PNG });
+      await tray().getByRole("img", { name: "Lamp.png" }).waitFor();
+      await tray().getByText("What is in pictures can't be used for answers here.").waitFor();
+      await shot(page, `213-blind-${name}`);
+      assert.deepEqual(await axe(page), []);
+    });
+  }
+
+  it("costs nothing without a model, so its answer shows no tokens", async () => {
+    await open();
+    await ask(page, "How many days a week may employees work remotely?");
+    const got = await answer(page, 1);
+    await got.locator("summary[aria-label='About this answer']").click();
+    await got.getByText(/confidence$/).waitFor();
+    await many(got.getByText(/tokens/), 0);
+  });
+
+  it("is written behind after a drop", async () => {
+    await open();
+    await page.getByRole("searchbox", { name: "Search chats" }).focus();
+    await page.evaluate(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(["Kayaks are returned before sunset."], "Kayak rules.txt", { type: "text/plain" }));
+      document.querySelector("main").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+    });
+    await page.keyboard.type("hello");
+    await composer(page).locator(".mention", { hasText: "Kayak rules" }).waitFor();
+    assert.match(await composer(page).textContent(), /hello/);
+  });
+});
+
+describe("a long text that is pasted", () => {
+  it("is kept as a document with a title, and can be undone", async () => {
+    await open();
+    await composer(page).click();
+    await page.keyboard.type("Please check ");
+    await paste(`${"the supplier pays at length and without a title, ".repeat(800)}`);
+    await tray().getByText("Kept as a document. Only in this chat").waitFor();
+    await composer(page).locator(".mention", { hasText: /^@Pasted text, / }).waitFor();
+    await shot(page, "213-long-paste");
+    assert.deepEqual(await axe(page), []);
+    await tray().getByRole("button", { name: "Undo" }).click();
+    await many(composer(page).locator(".mention"), 0);
+    await assertSoon(async () => (await composer(page).textContent()).trim() === "Please check", "the rest stays");
+    await page.getByRole("button", { name: "Dismiss" }).click();
+    await assertSoon(async () => (await library()).length === 0, "it is deleted");
+  });
+});

@@ -1,0 +1,72 @@
+// The reader, which shows documents and citations: steps between citations, search, pages,
+// tables, its width.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { answer, ask, axe, desktop, openDocuments, phone, shot } from "./browser.mjs";
+import { pdfFile } from "./pdf-file.mjs";
+import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
+import { assertSoon } from "./thread.mjs";
+
+useStack();
+leaveNoFaults();
+
+const RULES = "# Harbour rules\n\n## Quiet hours\n\nThe harbour is **quiet** from ten to six.\n\n## Fees\n\n| Ship | Fee |\n| --- | --- |\n| Sailing ship | 55 euros |\n| Island ferry | 430 euros |\n";
+const open = async (look = desktop) => {
+  await arrive(look);
+  await page.goto("/");
+};
+const reader = () => page.locator("aside, [role=dialog]").filter({ has: page.getByRole("searchbox", { name: "Search in this document" }) });
+
+describe("the reader", () => {
+  for (const [name, look] of Object.entries({ desktop, phone })) {
+    it(`marks a citation in rendered Markdown, and steps to the next one: ${name}`, async () => {
+      await open(look);
+      const made = await page.request.post("/api/documents", { multipart: { file: { name: "Harbour rules.md", mimeType: "text/markdown", buffer: Buffer.from(RULES) } } });
+      const { id } = await made.json();
+      await assertSoon(async () => (await (await page.request.get(`/api/documents/${id}`)).json()).status === "ready", "the document is ready");
+      await page.reload();
+      await ask(page, "When are the quiet hours of the harbour, and what is the fee of the island ferry?");
+      const chips = (await answer(page, 1)).locator("[data-citation]");
+      await chips.first().click();
+      await reader().locator("mark").first().waitFor();
+      await shot(page, `210-reader-${name}`);
+      assert.deepEqual(await axe(page), []);
+      const group = reader().getByRole("group", { name: "Citations" });
+      if ((await group.count()) > 0) {
+        await group.getByRole("button", { name: "Next citation" }).click();
+        await group.getByText(/^Citation 2 of/).waitFor();
+        await group.getByRole("button", { name: "Previous citation" }).click();
+        await group.getByText(/^Citation 1 of/).waitFor();
+      }
+      await reader().getByRole("link", { name: "Download" }).waitFor();
+      await page.keyboard.press("Control+f");
+      await page.keyboard.type("430 euros");
+      await reader().locator("tr mark[aria-current]").getByText("430 euros").waitFor();
+    });
+  }
+
+  it("goes to a page, and keeps the width that the keyboard gives it", async () => {
+    await open();
+    const file = pdfFile(Array.from({ length: 6 }, (_, i) => [`Part ${i + 1} of the handbook`, "", `The rule of part ${i + 1} is short.`]));
+    await openDocuments(page);
+    await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles({ name: "Handbook.pdf", mimeType: "application/pdf", buffer: file });
+    await page.getByRole("button", { name: "Open Handbook" }).click();
+    const field = page.getByRole("textbox", { name: "Page" });
+    await field.fill("5");
+    await field.press("Enter");
+    await page.getByRole("status").getByText("Page 5 of 6").waitFor();
+    const edge = page.getByRole("separator", { name: "Width of the panel" });
+    const width = () => page.locator("aside").last().evaluate((a) => a.offsetWidth);
+    const before = await width();
+    await edge.focus();
+    await page.keyboard.press("ArrowRight");
+    await assertSoon(async () => (await width()) === before - 40, "a narrower panel");
+    assert.deepEqual(await axe(page), []);
+    await page.getByRole("button", { name: "Text", exact: true }).click();
+    await page.reload();
+    await openDocuments(page);
+    await assertSoon(async () => (await width()) === before - 40, "the width is kept");
+    await page.getByRole("button", { name: "Open Handbook" }).click();
+    await page.getByRole("region", { name: "Text of Handbook" }).waitFor();
+  });
+});

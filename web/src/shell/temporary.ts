@@ -1,0 +1,63 @@
+import { useEffect, useRef, useSyncExternalStore } from "react";
+import { request } from "../api/http";
+import { saveDraft } from "../composer/drafts";
+import { setScope } from "../composer/scope";
+import { session } from "../lib/storage";
+import { conversationPath } from "./conversations";
+import { dropPending } from "./pending";
+
+// The temporary conversations of this tab. Each is deleted when the tab shows another page;
+// a reload keeps it. What a closed tab leaves is deleted by the server, once a day.
+
+const KEY = "palaver.temporary";
+const listeners = new Set<() => void>();
+
+const ids = (): string[] => {
+  const value = session.readJSON(KEY);
+  return Array.isArray(value) ? value.filter((v) => typeof v === "string") : [];
+};
+
+function write(list: readonly string[]): void {
+  session.write(KEY, list.length > 0 ? JSON.stringify(list) : null);
+  for (const changed of listeners) changed();
+}
+
+/** Notes that a conversation is temporary. */
+export function keepTemporary(threadId: string): void {
+  if (!ids().includes(threadId)) write([...ids(), threadId]);
+}
+
+export const isTemporary = (threadId: string | null): boolean => threadId !== null && ids().includes(threadId);
+
+export const useTemporary = (threadId: string | null): boolean =>
+  useSyncExternalStore(
+    (changed) => {
+      listeners.add(changed);
+      return () => listeners.delete(changed);
+    },
+    () => isTemporary(threadId),
+  );
+
+/** Deletes a temporary conversation. One that cannot be deleted now is tried again when the tab shows another page. */
+async function deleteTemporary(id: string): Promise<void> {
+  dropPending(id);
+  saveDraft(id, null);
+  setScope(id, null);
+  try {
+    await request(conversationPath(id), { method: "DELETE", keepalive: true });
+  } catch (err) {
+    if (!notFound(err)) return;
+  }
+  write(ids().filter((x) => x !== id));
+}
+
+const notFound = (err: unknown): boolean => (err as { status?: number }).status === 404;
+
+/** Deletes the tab's temporary conversations that are not shown. */
+export function useLeaveTemporary(threadId: string | null): void {
+  const shown = useRef(threadId);
+  shown.current = threadId;
+  useEffect(() => {
+    for (const id of ids()) if (id !== shown.current) void deleteTemporary(id);
+  }, [threadId]);
+}

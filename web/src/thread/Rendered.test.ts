@@ -1,0 +1,86 @@
+// @vitest-environment jsdom
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { describe, expect, it } from "vitest";
+import Markdown from "./Markdown";
+
+const cited = [{ n: 1, source: "web" as const, title: "T", quote: "q" }];
+function html(text: string, more: object = {}): string {
+  const page = document.createElement("div");
+  page.innerHTML = renderToStaticMarkup(createElement(Markdown, { text, citations: cited, onCite: () => {}, ...more }));
+  return [...page.querySelectorAll(".answer > div")].map((block) => block.innerHTML).join("").replaceAll("<br>\n", "<br>");
+}
+
+describe("an answer says what the model wrote", () => {
+  it.each([
+    ["one tilde strikes nothing through", "keep 5~7 units at 20~25 °C, H~2~O", "<p>keep 5~7 units at 20~25 °C, H~2~O</p>"],
+    ["two tildes do", "~~old~~ new", "<p><del>old</del> new</p>"],
+    ["tags of the list", "H<sub>2</sub>O, x<sup>2</sup>, <kbd>Ctrl</kbd>+<kbd>C</kbd>, <mark>now</mark><br>next<br/>last", "<p>H<sub>2</sub>O, x<sup>2</sup>, <kbd>Ctrl</kbd>+<kbd>C</kbd>, <mark>now</mark><br>next<br>last</p>"],
+    ["capital letters", "a<BR>b<Sub>2</SUB>", "<p>a<br>b<sub>2</sub></p>"],
+    ["bold in a tag", "<mark>**now** [1]</mark>", null],
+    ["a tag without its partner is text", "the <sub> tag and </sup>", "<p>the &lt;sub&gt; tag and &lt;/sup&gt;</p>"],
+    ["tags with attributes are text", '<sub onclick="x()">2</sub> <script>alert(1)</script> <img src=x onerror=y>', '<p>&lt;sub onclick="x()"&gt;2&lt;/sub&gt; &lt;script&gt;alert(1)&lt;/script&gt; &lt;img src=x onerror=y&gt;</p>'],
+    ["tags in code are code", "`<br>`", '<p><code dir="ltr">&lt;br&gt;</code></p>'],
+    ["bold before Chinese", "**请注意。**请准时提交。", "<p><strong>请注意。</strong>请准时提交。</p>"],
+    ["bold around Chinese quotes", "这是**「重要」**的", "<p>这是<strong>「重要」</strong>的</p>"],
+    ["bold in Japanese", "**重要です。**次に", "<p><strong>重要です。</strong>次に</p>"],
+  ])("%s", (_, text, want) => {
+    if (want !== null) expect(html(text)).toBe(want);
+    else expect(html(text)).toMatch(/^<p><mark><strong>now<\/strong>.*<\/mark><\/p>$/);
+  });
+
+  it.each([
+    ["看 https://example.com/guide（说明）and", "https://example.com/guide", "（说明）and"],
+    ["看 https://example.com/a。Next", "https://example.com/a", "。Next"],
+    ["「https://example.com/b」です", "https://example.com/b", "」です"],
+    ["siehe „https://example.com/c“ und", "https://example.com/c", "“ und"],
+  ])("the link in %s ends before the punctuation", (text, url, rest) => {
+    expect(html(text)).toContain(`href="${url}"`);
+    expect(html(text)).toContain(rest);
+    expect(html(text).split("</a>")[1]).toContain(rest);
+  });
+
+  it("a link in angle brackets keeps its punctuation", () => expect(html("<https://example.com/（a）>")).toContain("%EF%BC%88a%EF%BC%89"));
+
+  it("breaks lines and sets indices in a table's cells", () => {
+    expect(html("| a | b |\n|---|---|\n| one<br>two | H<sub>2</sub>O |")).toMatch(/<td[^>]*>one<br>two<\/td><td[^>]*>H<sub>2<\/sub>O<\/td>/);
+  });
+
+  it("opens details with what is in them", () => {
+    const out = html("a\n\n<details>\n<summary>More</summary>\n\n- **b**\n\n</details>\n\nc").replaceAll("\n", "");
+    expect(out).toBe("<p>a</p><details><summary>More</summary><ul><li><strong>b</strong></li></ul></details><p>c</p>");
+    expect(html("<details><summary>More</summary>Words</details>")).toBe("<details><summary>More</summary><p>Words</p></details>");
+    expect(html("<details>\n<summary>More</summary>\n\nstill wri")).toContain("<details><summary>More</summary><p>still wri</p></details>");
+  });
+
+  it("makes a footnote of a footnote", () => {
+    const out = html("The note[^1] and [1].\n\nMore.\n\n[^1]: With **bold** text.");
+    expect(out).toMatch(/note<sup><a href="#[^"]*fn-1" id="[^"]*fnref-1">1<\/a><\/sup>/);
+    expect(out).toMatch(/<section[^>]*class="footnotes"[^]*With <strong>bold<\/strong> text\./);
+    expect(out).toContain(">1</span>"); // the citation
+    expect(out).not.toContain("_blank");
+  });
+});
+
+describe("unverified words", () => {
+  const marked = (text: string, unverified: string[]) => html(text, { unverified }).replace(/<u [^>]*>/g, "<u>");
+  it.each([
+    ["in a sentence", "It holds at all times here.", ["holds at all times"], "<p>It <u>holds at all times</u> here.</p>"],
+    ["with emphasis", "It holds *at* all times.", ["holds *at* all times"], "<p>It <u>holds <em>at</em> all times</u>.</p>"],
+    ["in bold", "**it holds so** now", ["it holds so"], "<p><strong><u>it holds so</u></strong> now</p>"],
+    ["the second time only if it is the second", "a b c d e, f", ["b c", "f"], "<p>a <u>b c</u> d e, <u>f</u></p>"],
+    ["that are not there", "a b", ["c"], "<p>a b</p>"],
+    ["in code are code", "`it holds so`", ["it holds so"], '<p><code dir="ltr">it holds so</code></p>'],
+  ])("%s", (_, text, unverified, want) => expect(marked(text, unverified)).toBe(want));
+  it("say why", () => expect(html("It holds.", { unverified: ["holds"] })).toContain('title="Not found word for word in the passages"'));
+});
+
+describe("a table that streams", () => {
+  it("is shown when its second line is there", () => {
+    const text = "See:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
+    const shown = [...text].map((_, i) => html(text.slice(0, i + 1), { writing: true }));
+    for (const s of shown) expect(s.replace(/<[^>]*>/g, "")).not.toContain("|");
+    expect(shown.at(-1)).toContain("<table>");
+  });
+  it("is text when the answer ends before", () => expect(html("| a | b |")).toContain("| a | b |"));
+});

@@ -1,0 +1,160 @@
+package workflows_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+func lastOf[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
+
+// steerable is an assistant's turn of two rounds, between which it asks the person at minute 0.
+func steerable() *script {
+	s := assistantTurn(toolCalls(1, "draw"), finalCall())
+	s.begin.Rounds = true
+	return s
+}
+
+// Rule T11.
+func TestMessageThatSteersReachesTheModelBeforeItsNextCall(t *testing.T) {
+	s := steerable()
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	var given, again *reply
+	p.at(1, func() { given = p.submit("t2", chat.Steer) })
+	p.at(2, func() { p.resume(decide(yes("c1"))) })
+	p.at(5, func() {
+		again = p.update(workflows.UpdateSubmit, "again", workflows.SubmitRequest{TurnID: "t2", OnBusy: chat.Steer})
+	})
+	p.run()
+	require.Equal(t, "t1", given.value.(workflows.SubmitReply).TurnID, "its sender follows the turn that reads it")
+	require.Equal(t, "t1", again.value.(workflows.SubmitReply).TurnID, "a retry, too, after the turn has ended")
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+	require.Len(t, s.given, 1)
+	require.Equal(t, []any{[]string{"t2"}, 1, "t1"}, []any{s.given[0].TurnIDs, s.given[0].First, s.given[0].TurnID})
+	require.Equal(t, []string{"tool_result draw", "notice steered", "status model", "text piece:1"}, lastOf(summary(p.endings[0].Log), 4))
+	require.Equal(t, [][]int{nil, {2}}, [][]int{s.thinks[0].Given, s.thinks[1].Given})
+}
+
+func TestMessageThatSteersIsCarriedIntoTheNextRun(t *testing.T) {
+	s := steerable()
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.submit("t2", chat.Steer) })
+	p.at(2, func() { p.env.SetContinueAsNewSuggested(true) })
+	p.at(3, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t9"}) })
+	carried := p.runUntilContinueAsNew(input)
+	next := newHarness(t, s)
+	next.at(1, func() { next.resume(decide(yes("c1"))) })
+	next.runWithInput(carried)
+	require.Equal(t, []string{"t1 completed"}, statuses(next.endings))
+	require.Len(t, s.given, 1)
+	require.Equal(t, []int{2}, s.thinks[1].Given)
+}
+
+func TestMessageThatSteersWhileTheModelAnswersGetsARoundOfItsOwn(t *testing.T) {
+	s := clearTurn()
+	s.begin.Rounds = true
+	begun, given := make(chan struct{}), make(chan struct{})
+	s.write = func(_ context.Context, n int) (activities.Written, error) {
+		if n == 1 {
+			close(begun)
+			<-given
+		}
+		return activities.Written{Chars: 10, Citations: 1}, nil
+	}
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.onceClosed(begun, func() { p.submit("t2", chat.Steer); close(given) })
+	p.run()
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+	require.Equal(t, [][]int{nil, {2}}, [][]int{p.writes[0].Given, p.writes[1].Given})
+	require.Equal(t, []string{"text piece:1", "notice steered", "status model", "text piece:2", "status format_response"}, lastOf(summary(p.endings[0].Log), 5))
+}
+
+func TestMessageThatSteersIsEnqueuedWhereNoModelReadsIt(t *testing.T) {
+	s := steerable()
+	s.begin.Rounds = false
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	var given *reply
+	p.at(1, func() { given = p.submit("t2", chat.Steer) })
+	p.at(2, func() { p.resume(decide(yes("c1"))) })
+	p.run()
+	require.Equal(t, "t2", given.value.(workflows.SubmitReply).TurnID)
+	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
+	require.Empty(t, s.given)
+}
+
+func TestUnreadMessageBecomesATurnWhenTheTurnIsStopped(t *testing.T) {
+	s := steerable()
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.submit("t2", chat.Steer) })
+	p.at(2, func() { p.cancel("t1") })
+	var again *reply
+	p.at(4, func() {
+		again = p.update(workflows.UpdateSubmit, "again", workflows.SubmitRequest{TurnID: "t2", OnBusy: chat.Steer})
+	})
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 completed"}, statuses(p.endings))
+	require.Empty(t, s.given)
+	require.Equal(t, "t2", again.value.(workflows.SubmitReply).TurnID)
+}
+
+// Rule T15.
+func TestThoroughTurnShowsItsPlanAndItsModelKnowsWhatIsLeft(t *testing.T) {
+	for effort, want := range map[chat.Effort]int{"": 0, chat.Quick: 0, chat.Normal: 0, chat.Thorough: 1} {
+		s := assistantTurn(toolCalls(1, "search"), finalCall())
+		s.begin.Effort, s.planned = effort, 3
+		p := newHarness(t, s)
+		p.submitAt(0, "t1", chat.Supersede)
+		bounded := input
+		bounded.MaxSteps, bounded.MaxTokens = 20, 1000
+		p.runWithInput(bounded)
+		require.Equal(t, want, s.calls["Plan"], effort)
+		shown := summary(p.endings[0].Log)
+		if want == 1 {
+			require.Contains(t, shown, "notice plan")
+		} else {
+			require.NotContains(t, shown, "notice plan")
+		}
+		second := s.thinks[1]
+		switch effort {
+		case chat.Normal:
+			require.Equal(t, []any{chat.Normal, 5}, []any{second.Effort, second.Left.Steps})
+		case chat.Thorough:
+			require.Equal(t, []any{chat.Thorough, 18}, []any{second.Effort, second.Left.Steps})
+			require.Equal(t, 1000-oneThought.Tokens(), second.Left.Tokens)
+		default:
+			require.Equal(t, []any{chat.Effort(""), (*activities.Left)(nil)}, []any{second.Effort, second.Left}, "as before")
+		}
+	}
+}
+
+func TestEffortOfTheSettingsCountsIfTheMessageNamesNone(t *testing.T) {
+	s := assistantTurn(finalCall())
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	thorough := input
+	thorough.Effort = chat.Thorough
+	p.runWithInput(thorough)
+	require.Equal(t, chat.Thorough, s.thinks[0].Effort)
+}
+
+func TestNormalEffortAnswersAfterAFewStepsWithoutANotice(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "search"))
+	s.begin.Effort = chat.Normal
+	e := runTurn(t, s)
+	require.Equal(t, chat.TurnCompleted, e.Status)
+	require.Equal(t, 6, s.calls["Think"])
+	require.True(t, s.thinks[5].Last)
+	for _, line := range summary(e.Log) {
+		require.NotContains(t, line, "notice")
+	}
+}
