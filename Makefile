@@ -14,7 +14,8 @@ MODULES := . standalone examples/supportdesk bench
 # a system that a benchmark compares Palaver with.
 LONG_MODULES := deploy docker bench/peers/dbos
 
-WEB_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/dist/*')
+# The page shares the reading of streams with the client.
+WEB_SOURCES := $(shell find web clients/typescript/src -type f -not -path 'web/node_modules/*' -not -path 'web/dist/*')
 
 .PHONY: help
 help: ## List the targets
@@ -34,12 +35,12 @@ standalone: tools-present web/dist/index.html
 
 # One after another: beside each other they make two slow cores too busy for both.
 .PHONY: test
-test: browser-present postgres-present standalone ## Run the tests of every change: Go modules, page, clients, browser (SKIP_BROWSER=1 skips the browser)
+test: browser-present postgres-present ocr-present standalone ## Run the tests of every change: Go modules, page, clients, browser (SKIP_BROWSER=1 skips the browser)
 	@$(MAKE) test-go
 	@$(MAKE) test-page
 
 .PHONY: test-long
-test-long: browser-present postgres-present caddy-present ## Run what takes longer: storms, production's processes, Postgres, more of the browser, chart, container files, race detector, fuzzing, vulnerabilities
+test-long: browser-present postgres-present ocr-present caddy-present ## Run what takes longer: storms, production's processes, Postgres, more of the browser, chart, container files, race detector, fuzzing, vulnerabilities
 	@for step in test-production test-browser-long test-deploy test-race fuzz vulnerabilities; do $(MAKE) $$step; done
 
 # Without a browser the tests must fail before the build, not minutes later.
@@ -53,6 +54,10 @@ endif
 postgres-present:
 	@scripts/postgres
 
+.PHONY: ocr-present
+ocr-present:
+	@scripts/tesseract
+
 .PHONY: caddy-present
 caddy-present:
 	@scripts/caddy
@@ -60,7 +65,7 @@ caddy-present:
 # Without go test's own vet, which covers a part of what `make lint` checks and would read
 # every dependency, Temporal's server included, once more.
 .PHONY: test-go
-test-go: tools-present postgres-present web/dist/index.html tools/mcp/testservers/node_modules/.installed ## Run the Go tests of a change
+test-go: tools-present postgres-present ocr-present web/dist/index.html tools/mcp/testservers/node_modules/.installed ## Run the Go tests of a change
 	@for module in $(MODULES); do \
 		echo "== go test ($$module)"; \
 		(cd $$module && go test -vet=off -timeout 30m ./...); \
@@ -75,7 +80,7 @@ test-web: tools-present web/node_modules/.installed ## Run the unit tests of the
 	@cd web && npm run --silent test
 
 .PHONY: test-clients
-test-clients: tools-present standalone e2e/clients/node_modules/.installed ## Run the client libraries of the AI SDK, assistant-ui, AG-UI and OpenAI against the binary
+test-clients: tools-present standalone e2e/node_modules/.installed e2e/clients/node_modules/.installed clients/typescript/node_modules/.installed tools/mcp/testservers/node_modules/.installed ## Run our client for TypeScript, the client libraries of the AI SDK, assistant-ui, AG-UI, OpenAI and MCP, and a model that fails at random, against the binary
 	@echo "== client libraries"
 	@cd e2e/clients && npm run --silent test
 
@@ -88,12 +93,12 @@ test-browser-long: e2e/langgraph/dist/index.html ## Run the other browser tests,
 	@$(MAKE) browser-tests BROWSER_TESTS=test:long
 
 .PHONY: browser-tests
-browser-tests: tools-present
+browser-tests: tools-present ocr-present
 ifdef SKIP_BROWSER
 	@echo "== browser tests skipped (SKIP_BROWSER)"
 else
 	@CHROMIUM=$$(scripts/chromium); export CHROMIUM; \
-	$(MAKE) standalone e2e/node_modules/.installed; \
+	$(MAKE) standalone e2e/node_modules/.installed clients/typescript/node_modules/.installed web/node_modules/.installed; \
 	echo "== browser tests ($(BROWSER_TESTS))"; \
 	cd e2e && npm run --silent $(BROWSER_TESTS)
 endif
@@ -114,7 +119,7 @@ test-deploy: tools-present caddy-present ## Check and test the Helm chart, the c
 	@$(MAKE) lint-modules LINTED="$(LONG_MODULES)"
 
 .PHONY: test-race
-test-race: tools-present postgres-present web/dist/index.html tools/mcp/testservers/node_modules/.installed ## Run the product module's tests under the race detector
+test-race: tools-present postgres-present ocr-present web/dist/index.html tools/mcp/testservers/node_modules/.installed ## Run the product module's tests under the race detector
 	@echo "== go test -race"
 	@go test -race -vet=off -timeout 30m ./...
 
@@ -147,6 +152,10 @@ bench-peers: build postgres-present bench/peers/langgraph/node_modules/.installe
 	@scripts/go-build bench/peers/dbos bin/peer-dbos .
 	@go -C bench run ./peers -rounds $(ROUNDS) $(PEERS)
 
+.PHONY: bench-page
+bench-page: standalone e2e/node_modules/.installed ## Measure the page: first paint, usable, bytes, long tasks while an answer streams, a long thread (BASE=path/to/another/binary compares, ROUNDS=3)
+	@cd e2e && CHROMIUM="$$(../scripts/chromium)" node bench.mjs -rounds $(ROUNDS) $(abspath bin/palaver-standalone) $(BASE)
+
 .PHONY: bench-quality
 bench-quality: standalone ## Measure how well messages are understood, with and without a model, into docs/quality.md: about 2 minutes (QUALITY="-verbose")
 	@go -C bench run ./quality -into ../docs/quality.md $(QUALITY)
@@ -158,6 +167,10 @@ bench-recall: ## Measure how well passages are found, into docs/quality.md: need
 .PHONY: storm
 storm: build ## Kill and disconnect everything at random under load, on both stores: about 30 minutes (STORM="-short")
 	@go -C bench run ./storm -store both $(STORM)
+
+.PHONY: client-types
+client-types: standalone ## Make the types of clients/typescript from the program's OpenAPI document
+	@node -e 'import("./e2e/stack.mjs").then(async ({ startStack }) => { const stack = await startStack({}); require("child_process").execFileSync("node", ["clients/typescript/openapi.mjs", stack.url], { stdio: "inherit" }); await stack.stop(); })'
 
 .PHONY: fuzz
 fuzz: tools-present ## Run every fuzz target for a few seconds (FUZZTIME=10s)
@@ -184,7 +197,7 @@ endif
 
 .PHONY: clean
 clean: ## Remove build results, but no data or settings
-	@rm -rf bin dist .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist tools/mcp/testservers/node_modules bench/peers/langgraph/node_modules
+	@rm -rf bin dist .tools web/node_modules e2e/node_modules e2e/clients/node_modules clients/typescript/node_modules clients/typescript/dist e2e/langgraph/node_modules e2e/langgraph/dist tools/mcp/testservers/node_modules bench/peers/langgraph/node_modules
 	@find web/dist -mindepth 1 ! -name .gitkeep -delete
 
 .PHONY: tools-present
