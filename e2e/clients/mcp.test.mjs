@@ -144,6 +144,103 @@ describe("clients of Palaver's MCP server", () => {
     });
   });
 
+  describe("the OAuth client of @modelcontextprotocol/sdk 1.32.2, which knows nothing but the address", () => {
+    const REDIRECT = "http://127.0.0.1:1/callback"; // nobody listens: the test follows the browser's way itself
+    let oidc, server, sdk;
+    before(async () => {
+      const page = `http://127.0.0.1:${await freePort()}`;
+      oidc = await startOIDC(page);
+      server = await startStack({ ...oidc.settings, AUTH_MODE: "required", OIDC_AUDIENCE: `palaver,${page}/mcp` });
+      const read = (file) => import(installed(`@modelcontextprotocol/sdk/dist/esm/client/${file}.js`));
+      sdk = { ...(await read("index")), ...(await read("auth")), ...(await read("streamableHttp")) };
+    });
+    after(async () => {
+      await server?.stop();
+      await oidc?.stop();
+    });
+
+    /** What a program keeps. client: what it has registered by hand. */
+    function keeper(client) {
+      const kept = { client };
+      return {
+        kept,
+        redirectUrl: REDIRECT,
+        clientMetadata: { client_name: "A program", redirect_uris: [REDIRECT], grant_types: ["authorization_code", "refresh_token"], response_types: ["code"], token_endpoint_auth_method: "none" },
+        clientInformation: () => kept.client,
+        saveClientInformation: (client) => void (kept.client = client),
+        tokens: () => kept.tokens,
+        saveTokens: (tokens) => void (kept.tokens = tokens),
+        redirectToAuthorization: (url) => void (kept.place = url),
+        saveCodeVerifier: (verifier) => void (kept.verifier = verifier),
+        codeVerifier: () => kept.verifier,
+      };
+    }
+
+    /** Connects as a program does: is refused, signs the person in, connects again. */
+    async function connect(authProvider) {
+      const open = async () => {
+        const client = new sdk.Client({ name: "a program", version: "1" });
+        const transport = new sdk.StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { authProvider });
+        return { client, transport, refused: await client.connect(transport).then(() => undefined, (err) => err) };
+      };
+      const first = await open();
+      assert.ok(first.refused instanceof sdk.UnauthorizedError, String(first.refused));
+      const back = await oidc.allow(authProvider.kept.place);
+      assert.equal(`${back.origin}${back.pathname}`, REDIRECT);
+      await first.transport.finishAuth(back.searchParams.get("code"));
+      return open();
+    }
+
+    const audience = (tokens) => JSON.parse(Buffer.from(tokens.access_token.split(".")[1], "base64url")).aud;
+
+    for (const [kind, found] of Object.entries({ "RFC 8414": ["oauth-authorization-server"], "OpenID Connect only": ["oauth-authorization-server", "openid-configuration"] })) {
+      it(`finds the provider by its metadata of ${kind}, registers itself, and gets a token for this server only`, async () => {
+        Object.assign(oidc, { asked: [], openIDOnly: found.length > 1 });
+        const authProvider = keeper();
+        const { client, refused } = await connect(authProvider);
+        assert.equal(refused, undefined);
+        const { kept } = authProvider;
+        assert.equal(kept.place.searchParams.get("resource"), `${server.url}/mcp`);
+        assert.equal(kept.place.searchParams.get("code_challenge_method"), "S256");
+        assert.equal(audience(kept.tokens), `${server.url}/mcp`);
+        assert.equal((await client.listTools()).tools.length, 5);
+        await client.close();
+        const asked = oidc.asked.filter((a) => /well-known|reg$|token$/.test(a));
+        assert.deepEqual([...new Set(asked)], [...found.map((name) => `GET /.well-known/${name}`), "POST /reg", "POST /token"]);
+      });
+    }
+
+    it("may be registered by hand; its token is renewed, and one for another server is refused", async () => {
+      const made = await fetch(`${oidc.url}/reg`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(keeper().clientMetadata) });
+      const registered = await made.json();
+      const elsewhere = keeper(registered);
+      elsewhere.validateResourceURL = async () => new URL("https://other.example.com/mcp");
+      assert.match(String((await connect(elsewhere)).refused), /401/); // also after a renewal
+      const here = keeper(registered);
+      const { client, refused } = await connect(here);
+      assert.equal(refused, undefined);
+      assert.equal(here.kept.client.client_id, registered.client_id);
+      const { access_token } = here.kept.tokens;
+      here.kept.tokens.access_token = elsewhere.kept.tokens.access_token;
+      assert.equal(audience(here.kept.tokens), "https://other.example.com/mcp");
+      assert.equal((await client.listTools()).tools.length, 5, "the refused token is renewed without a browser");
+      assert.equal(audience(here.kept.tokens), `${server.url}/mcp`);
+      assert.notEqual(here.kept.tokens.access_token, access_token);
+      await client.close();
+    });
+
+    it("the metadata are found at both places that RFC 9728 and clients know", async () => {
+      const { status, headers } = await fetch(`${server.url}/mcp`, { method: "POST", body: "{}" });
+      assert.equal(status, 401);
+      const params = sdk.extractWWWAuthenticateParams({ headers });
+      assert.equal(String(params.resourceMetadataUrl), `${server.url}/.well-known/oauth-protected-resource/mcp`);
+      const metadata = await sdk.discoverOAuthProtectedResourceMetadata(`${server.url}/mcp`); // by the path alone
+      assert.equal(metadata.resource, `${server.url}/mcp`);
+      assert.deepEqual(metadata.authorization_servers, [oidc.url]);
+      assert.deepEqual(metadata.bearer_methods_supported ?? ["header"], ["header"]);
+    });
+  });
+
   // The other scenarios need tools, resources and prompts of the suite's own server.
   describe("@modelcontextprotocol/conformance 0.1.16, as for any server", () => {
     for (const scenario of ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"]) {

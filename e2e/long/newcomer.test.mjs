@@ -8,7 +8,8 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { desktop, newPage } from "../browser.mjs";
 import { freePort } from "../stack.mjs";
-import { browser, model, stack, useSlowModel } from "../suite.mjs";
+import { browser, stack, useSlowModel } from "../suite.mjs";
+import { assertSoon } from "../thread.mjs";
 
 const at = (name) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const MAX_LINES = 20;
@@ -82,9 +83,11 @@ describe("a newcomer's page", () => {
     await send("Again");
     await beginning(3);
     await page.getByRole("button", { name: "Stop" }).click();
-    const { url } = stack;
-    await page.waitForFunction(() => !document.querySelectorAll("li")[3].textContent.includes("word59"));
     const id = new URL(page.url()).hash.slice(1);
-    assert.ok(id && url && model);
+    const history = async () => (await opened.context.request.get(`${stack.url}/api/chat/history/${id}`)).json();
+    await assertSoon(async () => !(await history()).active_turn, "the turn has ended");
+    const { content } = (await history()).messages.at(-1);
+    assert.match(content, /^word0 .*word3/);
+    assert.ok(!content.includes(`word${PIECES.length - 1}`), content);
   });
 });
