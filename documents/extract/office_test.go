@@ -404,3 +404,27 @@ func TestFormulaWithAnEmptyResultIsAnEmptyCell(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "## Sheet1\n\nPost | Double\n21 | 42", text)
 }
+
+func TestCellsWhoseStyleHasNoValueKeepTheirText(t *testing.T) {
+	text, err := All().Text(t.Context(), "xlsx", zipped(map[string]string{
+		"[Content_Types].xml":        fmt.Sprintf(officeTypes, "spreadsheetml.sheet.main"),
+		"_rels/.rels":                fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r1", "officeDocument", "xl/workbook.xml")),
+		"xl/_rels/workbook.xml.rels": fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r1", "worksheet", "worksheets/sheet1.xml")),
+		"xl/workbook.xml":            `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Plan" sheetId="1" r:id="r1"/></sheets></workbook>`,
+		"xl/worksheets/sheet1.xml": `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row r="1">` +
+			`<c r="A1" t="inlineStr" s=""><is><t>City s="" Nord</t></is></c><c r="B1" s=""><v>12</v></c></row></sheetData></worksheet>`,
+	}))
+	require.NoError(t, err)
+	require.Equal(t, "## Plan\n\nCity s=\"\" Nord | 12", text)
+}
+
+func TestPresentationWithoutSlidesHasNoText(t *testing.T) {
+	parts := slides()
+	parts["[Content_Types].xml"] = fmt.Sprintf(officeTypes, "presentationml.presentation.main")
+	parts["ppt/presentation.xml"] = `<p:presentation xmlns:p="p"/>`
+	raw := zipped(parts)
+	found, ok := All().Detect("new.pptx", "", raw)
+	require.True(t, ok)
+	_, err := All().Text(t.Context(), found, raw)
+	require.ErrorIs(t, err, errNoText)
+}

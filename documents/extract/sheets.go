@@ -52,6 +52,7 @@ func sheetsText(a *archive) (_ string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, book.Close()) }()
+	dropEmptyStyles(book)
 	if err := clearDates(book); err != nil {
 		return "", err
 	}
@@ -71,6 +72,21 @@ func sheetsText(a *archive) (_ string, err error) {
 	}
 	return r.o.text()
 }
+
+// dropEmptyStyles takes away the styles of cells that name none: excelize reads a cell with s=""
+// as an empty one.
+func dropEmptyStyles(book *excelize.File) {
+	book.Pkg.Range(func(name, content any) bool {
+		sheet, ok := content.([]byte)
+		if ok && strings.HasPrefix(name.(string), "xl/worksheets/") && bytes.Contains(sheet, []byte(` s=""`)) {
+			book.Pkg.Store(name, emptyStyle.ReplaceAll(sheet, []byte("$1")))
+		}
+		return true
+	})
+}
+
+// emptyStyle matches the beginning of a cell's tag up to a style without a value.
+var emptyStyle = regexp.MustCompile(`(<(?:\w+:)?c\b[^<>]*?) s=""`)
 
 // parsedAsWhole reports whether excelize parses a part into structures in memory, which are
 // many times larger than the XML. Excelize streams sheets and long lists of strings.

@@ -15,7 +15,7 @@ var slidesFile = officeFile(Type{
 		"application/vnd.openxmlformats-officedocument.presentationml.presentation",
 		"application/vnd.openxmlformats-officedocument.presentationml.slideshow",
 	},
-}, []string{"openxmlformats-officedocument.presentationml.slide+xml"}, slidesText)
+}, []string{"openxmlformats-officedocument.presentationml."}, slidesText)
 
 // slidesText returns the text of the slides in their order, each below a heading with its
 // number and title, with its charts and diagrams, the speaker's notes and comments. Footers
