@@ -58,6 +58,7 @@ type turn struct {
 	asking         bool                // it waits for a person's answer
 	checking       bool                // an answer is being checked
 	settling       bool                // its end is decided
+	taking         int                 // messages of Given that it is about to read
 	acceptRecorded bool                // Temporal has recorded that the turn was accepted
 	ended          bool                // the terminal entry is in the log
 	notFound       bool                // it had no row when it began

@@ -186,6 +186,15 @@ func (q *Queries) DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurn
 	return err
 }
 
+const dropWaitingTurn = `-- name: DropWaitingTurn :exec
+DELETE FROM turns WHERE id = ?1 AND owner = ?2 AND place = 0 AND settled_at = 0
+`
+
+func (q *Queries) DropWaitingTurn(ctx context.Context, arg DropWaitingTurnParams) error {
+	_, err := q.exec(ctx, q.dropWaitingTurnStmt, dropWaitingTurn, arg.ID, arg.Owner)
+	return err
+}
+
 const eventsAfter = `-- name: EventsAfter :many
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = ?1 AND t.owner = ?2 AND t.settled_at > 0 AND e.n > ?3 ORDER BY e.n
