@@ -28,5 +28,9 @@ func (a *Activities) TakeGiven(ctx context.Context, r GivenRequest) error {
 	if err := a.PutTexts(ctx, r.TurnRef, texts...); err != nil {
 		return a.Fail(ctx, r.TurnRef, "take given messages", err)
 	}
-	return a.Fail(ctx, r.TurnRef, "take given messages", a.Store.DropWaiting(ctx, r.Owner, r.TurnIDs))
+	err := a.Store.DropWaiting(ctx, r.Owner, r.TurnIDs)
+	if errors.Is(err, db.ErrNotFound) { // another attempt was faster
+		err = nil
+	}
+	return a.Fail(ctx, r.TurnRef, "take given messages", err)
 }

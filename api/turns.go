@@ -103,6 +103,9 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 		}
 		return submittedTurn{Turn: row}, problem.Engine(err)
 	}
+	if got.Given && !created && !unsaved && s.hasOwnTurn(ctx, row, got.TurnID) {
+		got = chat.Submitted{TurnID: row.ID}
+	}
 	message := row.ID
 	again := got.TurnID != message // a repeated message that the rows did not show, or one that a running turn reads
 	row.ID = got.TurnID
@@ -123,6 +126,20 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 		go s.settleLost(context.WithoutCancel(ctx), row.Owner, row.ThreadID)
 	}
 	return submittedTurn{row, got.Log, early}, nil
+}
+
+// hasOwnTurn reports whether a message that was given to a running turn, and is sent again, has
+// a turn of its own now. Temporal answers a repeated submit as it answered the first.
+func (s *server) hasOwnTurn(ctx context.Context, message chat.Turn, given string) bool {
+	row, err := s.Store.Turn(ctx, message.Owner, message.ID)
+	if err != nil || row.Status == chat.TurnNew { // the running turn has read it, or is about to
+		return false
+	}
+	if row.Status != chat.TurnAccepted {
+		return true
+	}
+	state, err := s.Threads.State(ctx, message.ThreadID)
+	return err == nil && state.TurnID != given
 }
 
 // onBusy returns the policy of a message. A running turn reads no more than the words of a message

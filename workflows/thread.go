@@ -203,7 +203,6 @@ func (t *thread) run(ctx workflow.Context) error {
 		if t.turn.run(ctx) == errContinue {
 			return t.continueAsNew(ctx)
 		}
-		t.enqueueUnread(t.turn)
 		t.last, t.turn, t.Carried.Undone = t.turn, nil, ""
 		if t.last.Stopped == chat.RolledBack {
 			t.Carried.Undone = t.last.TurnID

@@ -137,6 +137,7 @@ func (u *turn) run(ctx workflow.Context) error {
 		u.awaitStopReason(ctx)
 	}
 	u.settling = true // from here on a stop has no effect
+	u.thread.enqueueUnread(u)
 	if ctx.Err() != nil && u.Stopped == "" {
 		u.Stopped = chat.UserCancelled
 	}

@@ -197,15 +197,18 @@ func (s *Store) DropWaiting(ctx context.Context, owner string, ids []string) (er
 	ctx, end := s.short(ctx, "drop waiting turns")
 	defer end(&err)
 	return s.db.Update(ctx, func(q Queries) error {
+		dropped := int64(0)
 		for _, id := range ids {
 			if err := q.LockThreadOfTurn(ctx, owner, id); err != nil {
 				return err
 			}
-			if err := q.DropWaitingTurn(ctx, sqlcgen.DropWaitingTurnParams{Owner: owner, ID: id}); err != nil {
+			n, err := q.DropWaitingTurn(ctx, sqlcgen.DropWaitingTurnParams{Owner: owner, ID: id})
+			if err != nil {
 				return err
 			}
+			dropped += n
 		}
-		return nil
+		return found(dropped > 0)
 	})
 }
 

@@ -99,7 +99,7 @@ type Queries interface {
 	DropSpace(ctx context.Context, id string) error
 	DropTurn(ctx context.Context, arg DropTurnParams) (int64, error)
 	DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurnParams) error
-	DropWaitingTurn(ctx context.Context, arg DropWaitingTurnParams) error
+	DropWaitingTurn(ctx context.Context, arg DropWaitingTurnParams) (int64, error)
 	EmbeddingProgress(ctx context.Context, arg EmbeddingProgressParams) (EmbeddingProgressRow, error)
 	EndLease(ctx context.Context, arg EndLeaseParams) error
 	EndSessions(ctx context.Context, arg EndSessionsParams) (int64, error)
