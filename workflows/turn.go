@@ -136,6 +136,9 @@ func (u *turn) run(ctx workflow.Context) error {
 	if u.Stopped == "" && stoppedByActivity(err) {
 		u.awaitStopReason(ctx)
 	}
+	// The last result and a stop before it can come in one workflow task, if its worker had
+	// stopped answering. Then this coroutine runs before the one that receives signals.
+	u.thread.drainSignals(ctx)
 	u.settling = true // from here on a stop has no effect
 	u.thread.enqueueUnread(u)
 	if ctx.Err() != nil && u.Stopped == "" {
