@@ -92,8 +92,9 @@ func (a *Activities) readStanding(ctx context.Context, ref *TurnRef) (chat.Turn,
 // undoUnrecordedTurns undoes the beginning of open turns that the thread does not
 // have. Temporal lost the workflow task in which they were accepted and began before
 // it was recorded. They begin again when the submit is retried; until then no turn
-// may follow them. An older one was lost with an earlier run of the workflow and
-// will not be submitted again: it is settled, so that its message stays visible.
+// may follow them. A turn that is never submitted again was lost with an earlier run of
+// the workflow: the repair sweep settles it. One whose age is certain although clocks
+// differ is settled here, so that it keeps its place.
 func (a *Activities) undoUnrecordedTurns(ctx context.Context, ref TurnRef, open []chat.Turn) (changed bool, _ error) {
 	if ref.Others == nil {
 		return false, nil
@@ -103,11 +104,7 @@ func (a *Activities) undoUnrecordedTurns(ctx context.Context, ref TurnRef, open 
 		if !began || t.ID == ref.TurnID || slices.Contains(ref.Others.Open, t.ID) {
 			continue
 		}
-		back := chat.TurnNew
-		switch {
-		case slices.Contains(ref.Others.Waiting, t.ID):
-			back = chat.TurnAccepted
-		case time.Since(t.CreatedAt) > LostAfter:
+		if !slices.Contains(ref.Others.Waiting, t.ID) && time.Since(t.CreatedAt) > LostAfter+MaxSkew {
 			end, err := a.SettleLost(ctx, t, "")
 			if err != nil {
 				return changed, err
@@ -116,8 +113,8 @@ func (a *Activities) undoUnrecordedTurns(ctx context.Context, ref TurnRef, open 
 			a.Logger().Warn("settled a turn that no workflow has", "turn", t.ID, "run", t.StreamRunID, "end", end.Type)
 			continue
 		}
-		a.Logger().Info("undoing the beginning of a turn that the workflow has not recorded", "turn", t.ID, "status", back)
-		if err := a.Store.UnmarkTurn(ctx, ref.Owner, t.ID, back); err != nil {
+		a.Logger().Info("undoing the beginning of a turn that the workflow has not recorded", "turn", t.ID)
+		if err := a.Store.UnmarkTurn(ctx, ref.Owner, t.ID, chat.TurnAccepted); err != nil {
 			return changed, err
 		}
 		changed = true

@@ -3,7 +3,9 @@ package activities_test
 import (
 	"context"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/activities"
@@ -52,7 +54,7 @@ func TestTurnBegunInALostWorkflowTaskIsUndoneWhenAnotherBegins(t *testing.T) {
 	next.Others = &activities.OtherTurns{Open: []string{leaves.TurnID}, Waiting: []string{waits.TurnID}}
 	require.Equal(t, leaves.TurnID, must[activities.Begun](b, b.BeginTurn, next).Parent)
 	for id, want := range map[string]chat.TurnStatus{
-		lost.TurnID: chat.TurnNew, waits.TurnID: chat.TurnAccepted, leaves.TurnID: chat.TurnRunning, next.TurnID: chat.TurnRunning,
+		lost.TurnID: chat.TurnAccepted, waits.TurnID: chat.TurnAccepted, leaves.TurnID: chat.TurnRunning, next.TurnID: chat.TurnRunning,
 	} {
 		turn, err := b.Store.Turn(context.Background(), owner, id)
 		require.NoError(t, err)
@@ -65,6 +67,32 @@ func TestTurnBegunInALostWorkflowTaskIsUndoneWhenAnotherBegins(t *testing.T) {
 	settled, err := b.Store.Turn(context.Background(), owner, first.TurnID)
 	require.NoError(t, err)
 	require.Equal(t, chat.TurnCompleted, settled.Status)
+}
+
+// Its row has the time of the API process that stored it.
+func TestMessageOfATurnThatNoThreadHasStaysWhateverTheClocksSay(t *testing.T) {
+	t.Parallel()
+	for name, sent := range map[string]time.Duration{"ahead": activities.MaxSkew, "equal": 0, "behind": -activities.MaxSkew, "old": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			content := chat.Content{Message: "lost", Agent: chat.AgentAssistant}
+			lost := activities.TurnRef{Owner: owner, ThreadID: b.Thread, TurnID: uuid.NewString()}
+			_, _, _, err := b.Store.InsertTurn(t.Context(), chat.Turn{ID: lost.TurnID, ThreadID: b.Thread, Owner: owner, ClientTurnID: "c",
+				Content: content, ContentHash: content.Hash(), CreatedAt: time.Now().Add(sent)})
+			require.NoError(t, err)
+			must[activities.Begun](b, b.BeginTurn, lost)
+			next := b.Insert(chat.Content{Message: "next"})
+			next.Others = &activities.OtherTurns{}
+			must[activities.Begun](b, b.BeginTurn, next)
+			row, err := b.Store.Turn(t.Context(), owner, lost.TurnID)
+			require.NoError(t, err)
+			want := chat.TurnAccepted // its submit may be in flight; else repair settles it
+			if name == "old" {
+				want = chat.TurnFailed
+			}
+			require.Equal(t, want, row.Status)
+		})
+	}
 }
 
 // The message is sent again while the database is unavailable, and saved behind the turn

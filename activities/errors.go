@@ -36,7 +36,9 @@ const (
 	unexpectedErrorTries = 5
 	// Back-off of model calls when the provider gives no retry time.
 	firstBackoff = 500 * time.Millisecond
-	maxBackoff   = 8 * time.Second
+	// A turn goes on within 10 s after its worker stopped answering, also when that was in a
+	// back-off: another worker takes over after up to 5 s.
+	maxBackoff = 4 * time.Second
 	// The delay before another worker's attempt.
 	workerStopRetryDelay = 50 * time.Millisecond
 )

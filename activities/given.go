@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -29,10 +28,9 @@ func (a *Activities) TakeGiven(ctx context.Context, r GivenRequest) error {
 	if err := a.PutTexts(ctx, r.TurnRef, texts...); err != nil {
 		return a.Fail(ctx, r.TurnRef, "take given messages", err)
 	}
-	for _, id := range r.TurnIDs {
-		if err := a.Store.DropTurn(ctx, r.Owner, id, time.Now().Add(time.Hour)); err != nil { // sent by a clock that may be ahead
-			return a.Fail(ctx, r.TurnRef, "take given messages", err)
-		}
+	err := a.Store.DropWaiting(ctx, r.Owner, r.TurnIDs)
+	if errors.Is(err, db.ErrNotFound) { // another attempt was faster
+		err = nil
 	}
-	return nil
+	return a.Fail(ctx, r.TurnRef, "take given messages", err)
 }

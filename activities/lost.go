@@ -15,6 +15,9 @@ import (
 // 20 s to reach the workflow.
 const LostAfter = time.Minute
 
+// MaxSkew is how much the clocks of two processes may differ.
+const MaxSkew = 5 * time.Minute
+
 // SettleLost settles a turn that no workflow has: cancelled when a person asked to
 // stop it, else failed. It rebuilds the log and the partial answer from the turn's
 // rows. It runs outside of Temporal and is idempotent: the first end of a turn

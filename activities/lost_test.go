@@ -172,7 +172,7 @@ func TestTurnOfALostWorkflowIsSettledWhenTheNextTurnBegins(t *testing.T) {
 	lost := activities.TurnRef{Owner: owner, ThreadID: b.Thread, TurnID: uuid.NewString()}
 	content := chat.Content{Message: "lost", Agent: chat.AgentDocuments}
 	_, _, _, err := b.Store.InsertTurn(context.Background(), chat.Turn{
-		ID: lost.TurnID, ThreadID: b.Thread, Owner: owner, Content: content, ContentHash: content.Hash(), CreatedAt: time.Now().Add(-2 * activities.LostAfter),
+		ID: lost.TurnID, ThreadID: b.Thread, Owner: owner, Content: content, ContentHash: content.Hash(), CreatedAt: time.Now().Add(-2 * (activities.LostAfter + activities.MaxSkew)),
 	})
 	require.NoError(t, err)
 	must[activities.Begun](b, b.BeginTurn, lost)

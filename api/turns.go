@@ -99,19 +99,24 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 	got, err := s.submitToThread(ctx, submit, now)
 	if err != nil {
 		if row.Status == chat.TurnNew && !unsaved {
-			s.giveUp(ctx, row)
+			s.giveUp(ctx, row, err)
 		}
 		return submittedTurn{Turn: row}, problem.Engine(err)
 	}
-	again := got.TurnID != row.ID // a repeated message that the rows did not show
+	if got.Given && !created && !unsaved && s.hasOwnTurn(ctx, row, got.TurnID) {
+		got = chat.Submitted{TurnID: row.ID}
+	}
+	message := row.ID
+	again := got.TurnID != message // a repeated message that the rows did not show, or one that a running turn reads
 	row.ID = got.TurnID
 	switch {
 	case unsaved:
 		s.hub.DatabaseUnavailable()
-	case row.Status == chat.TurnNew && !again && len(got.Log) == 0: // a turn that has begun is marked already
-		if err := s.Store.MarkTurn(ctx, row.Owner, row.ID, chat.TurnAccepted, ""); err != nil {
+	case row.Status == chat.TurnNew && (got.Given || !again && len(got.Log) == 0): // a turn that has begun is marked already
+		err := s.Store.MarkTurn(ctx, row.Owner, message, chat.TurnAccepted, "")
+		if err != nil && !(got.Given && notFound(err)) { // the running turn has read it already
 			// The thread has the turn and marks it when it begins.
-			s.Log.Warn("marking the turn as accepted failed; its thread will do it", "turn", row.ID, "run", row.StreamRunID, "error", err)
+			s.Log.Warn("marking the turn as accepted failed; its thread will do it", "turn", message, "run", row.StreamRunID, "error", err)
 		}
 	}
 	if (created || unsaved) && !again {
@@ -121,6 +126,20 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 		go s.settleLost(context.WithoutCancel(ctx), row.Owner, row.ThreadID)
 	}
 	return submittedTurn{row, got.Log, early}, nil
+}
+
+// hasOwnTurn reports whether a message that was given to a running turn, and is sent again, has
+// a turn of its own now. Temporal answers a repeated submit as it answered the first.
+func (s *server) hasOwnTurn(ctx context.Context, message chat.Turn, given string) bool {
+	row, err := s.Store.Turn(ctx, message.Owner, message.ID)
+	if err != nil || row.Status == chat.TurnNew { // the running turn has read it, or is about to
+		return false
+	}
+	if row.Status != chat.TurnAccepted {
+		return true
+	}
+	state, err := s.Threads.State(ctx, message.ThreadID)
+	return err == nil && state.TurnID != given
 }
 
 // onBusy returns the policy of a message. A running turn reads no more than the words of a message
@@ -172,11 +191,20 @@ func isTurnConflict(err error) bool {
 const giveUpTimeout = 500 * time.Millisecond
 
 // giveUp marks a turn that its thread did not accept, so that it no longer counts
-// against the caller's limit. Unmarked turns count for a minute.
-func (s *server) giveUp(ctx context.Context, t chat.Turn) {
+// against the caller's limit. Unmarked turns count for a minute. A turn that its thread
+// refused may have begun in a workflow task that Temporal lost; nobody may see it.
+func (s *server) giveUp(ctx context.Context, t chat.Turn, cause error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
 	defer cancel()
-	if err := s.Store.AbandonTurn(ctx, t.Owner, t.ID); err != nil {
+	var refused *chat.Refused
+	var err error
+	if errors.As(cause, &refused) {
+		err = s.Store.UnmarkTurn(ctx, t.Owner, t.ID, chat.TurnNew)
+	}
+	if err == nil {
+		err = s.Store.AbandonTurn(ctx, t.Owner, t.ID)
+	}
+	if err != nil {
 		s.Log.Warn("marking an unaccepted turn failed; it counts as open for a minute", "turn", t.ID, "error", err)
 	}
 }

@@ -39,6 +39,8 @@ type Submit struct {
 type Submitted struct {
 	// TurnID is the message's turn, from this or an earlier send.
 	TurnID string
+	// Given: the turn TurnID runs, and will read the message.
+	Given bool
 	// Log is the turn's log so far; empty when the turn waits or the message was sent
 	// before.
 	Log []Entry
@@ -94,7 +96,7 @@ type ThreadState struct {
 	TurnID  string     `json:"turn_id,omitempty"` // the open turn
 	Status  TurnStatus `json:"status,omitempty"`
 	Pending *Question  `json:"pending,omitempty"`
-	Queue   []string   `json:"queue,omitempty"` // ids of waiting turns
+	Queue   []string   `json:"queue,omitempty"` // ids of waiting turns, and of messages that the open turn will read
 	Agent   Agent      `json:"agent,omitempty"` // of the newest started turn
 	// Names are the clients' ids of the open and the waiting turns, by turn id.
 	Names map[string]TurnName `json:"names,omitempty"`

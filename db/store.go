@@ -299,6 +299,10 @@ type Turns interface {
 	// turn. It leaves any other turn unchanged (no error).
 	DropTurn(ctx context.Context, owner, id string, before time.Time) error
 
+	// DropWaiting deletes turns of one thread that have no place yet, in one transaction.
+	// Others are ignored; ErrNotFound if there are only others.
+	DropWaiting(ctx context.Context, owner string, ids []string) error
+
 	// CountOpenTurns counts an owner's queued and running turns: accepted or running,
 	// and those sent within the last minute that are neither accepted nor abandoned.
 	// An interrupted turn does not count. here counts those of the thread, busy the

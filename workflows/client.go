@@ -106,7 +106,7 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.Subm
 	if err := handle.Get(ctx, &reply); err != nil {
 		return taken, err
 	}
-	return chat.Submitted{TurnID: reply.TurnID, Log: reply.Log}, nil
+	return chat.Submitted{TurnID: reply.TurnID, Given: reply.Given, Log: reply.Log}, nil
 }
 
 func (c *Client) submitRequest(s chat.Submit) SubmitRequest {

@@ -63,6 +63,7 @@ type script struct {
 
 	planned int // steps
 	given   []activities.GivenRequest
+	onGiven func()
 
 	agents  []workflows.Agent // beside the product's own
 	checks  []activities.CheckRequest
@@ -220,6 +221,9 @@ func (s *script) Plan(context.Context, activities.TurnRef) (plan.Planned, error)
 
 func (s *script) TakeGiven(_ context.Context, r activities.GivenRequest) error {
 	s.count("TakeGiven")
+	if s.onGiven != nil {
+		s.onGiven()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.given = append(s.given, r)

@@ -26,7 +26,7 @@ func (t *thread) validateOwner(_ workflow.Context, owner string) error {
 // mayChangeOwner reports whether no activity runs for the owner.
 func (t *thread) mayChangeOwner() bool {
 	asking := t.turn != nil && t.turn.asking && t.turn.Pending != nil && !t.turn.checking && t.turn.answers.Len() == 0 && t.turn.Stopped == ""
-	return t.withdrawn == nil && len(t.Carried.Queue) == 0 && (t.turn == nil || asking)
+	return t.withdrawn == nil && len(t.allWaiting()) == 0 && (t.turn == nil || asking)
 }
 
 // changeOwner makes the thread act for another owner from now on. The API moves its rows to

@@ -107,6 +107,120 @@ func TestUnreadMessageBecomesATurnWhenTheTurnIsStopped(t *testing.T) {
 	require.Equal(t, "t2", again.value.(workflows.SubmitReply).TurnID)
 }
 
+// Rule T11.
+func TestCancelledMessageThatSteersReachesNoModel(t *testing.T) {
+	s := steerable()
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.submit("t2", chat.Steer) })
+	p.at(2, func() { p.cancel("t2") })
+	var again *reply
+	p.at(3, func() {
+		again = p.update(workflows.UpdateSubmit, "again", workflows.SubmitRequest{TurnID: "t2", OnBusy: chat.Steer})
+	})
+	p.at(4, func() { p.resume(decide(yes("c1"))) })
+	p.run()
+	require.Equal(t, []string{"t2 cancelled/user_cancelled", "t1 completed"}, statuses(p.endings))
+	require.Empty(t, s.given)
+	require.Equal(t, []string{"t1"}, p.others[1].Open)
+	require.Equal(t, "t2", again.value.(workflows.SubmitReply).TurnID, "a retry sees the cancel")
+}
+
+func TestCancelThatOvertakesAMessageThatSteersStopsItAlone(t *testing.T) {
+	s := steerable()
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.cancel("t2"); p.submit("t2", chat.Steer) })
+	p.at(2, func() { p.resume(decide(yes("c1"))) })
+	p.run()
+	require.Equal(t, []string{"t1 completed", "t2 cancelled/user_cancelled"}, statuses(p.endings))
+	require.Empty(t, s.given)
+}
+
+// The rows of the messages are deleted meanwhile.
+func TestCancelOfAMessageThatIsBeingReadComesTooLate(t *testing.T) {
+	s := steerable()
+	p := newHarness(t, s)
+	reading, cancelled := make(chan struct{}), make(chan struct{})
+	s.onGiven = func() { close(reading); <-cancelled }
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.submit("t2", chat.Steer); p.submit("t3", chat.Steer) })
+	p.at(2, func() { p.resume(decide(yes("c1"))) })
+	p.onceClosed(reading, func() { p.cancel("t2"); p.submit("t4", chat.Steer); p.cancel("t4"); close(cancelled) })
+	p.run()
+	require.ElementsMatch(t, []string{"t1 completed", "t4 cancelled/user_cancelled"}, statuses(p.endings))
+	require.Equal(t, []string{"t2", "t3"}, s.given[0].TurnIDs)
+	require.Len(t, s.given, 1)
+	require.Equal(t, []int{2, 2}, s.thinks[1].Given)
+}
+
+// A stop does not undo that the messages are part of the turn.
+func TestStopWhileMessagesAreBeingReadKeepsThemInTheTurn(t *testing.T) {
+	s := steerable()
+	p := newHarness(t, s)
+	reading, stopped := make(chan struct{}), make(chan struct{})
+	s.onGiven = func() { close(reading); <-stopped }
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.submit("t2", chat.Steer) })
+	p.at(2, func() { p.resume(decide(yes("c1"))) })
+	p.onceClosed(reading, func() { p.cancel("t1"); close(stopped) })
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
+	require.Equal(t, "notice steered", summary(p.endings[0].Log)[len(p.endings[0].Log)-1])
+}
+
+// Repair keeps, and history shows, what a thread says that it has.
+func TestThreadKnowsMessagesThatItsTurnHasNotRead(t *testing.T) {
+	s := steerable()
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	var given, again, owner *reply
+	p.at(1, func() { given = p.submit("t2", chat.Steer) })
+	p.at(2, func() {
+		again = p.update(workflows.UpdateSubmit, "again", workflows.SubmitRequest{TurnID: "t2", OnBusy: chat.Steer})
+		owner = p.update(workflows.UpdateOwner, "owner", "bob")
+	})
+	p.at(3, func() {
+		require.True(t, p.progress("t2", 0).Known)
+		state := p.state()
+		require.Equal(t, []string{"t2"}, state.Queue)
+		require.Contains(t, state.Names, "t2")
+		p.resume(decide(yes("c1")))
+	})
+	p.run()
+	require.Equal(t, chat.CodeTurnRunning, errType(owner.rejected), "as for a message in the queue")
+	for _, r := range []*reply{given, again} {
+		require.True(t, r.value.(workflows.SubmitReply).Given)
+	}
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+}
+
+func TestMessageThatSteersIsReplacedWhileNobodyHasReadIt(t *testing.T) {
+	s := steerable()
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.submit("t2", chat.Steer) })
+	var taken, late *reply
+	p.at(2, func() { taken = p.replace("t3", "t2") })
+	p.at(3, func() { p.resume(decide(yes("c1"))) })
+	p.at(4, func() { late = p.replace("t4", "t2") })
+	p.run()
+	require.NoError(t, taken.rejected)
+	require.Equal(t, chat.CodeTurnBegun, errType(late.rejected))
+	require.ElementsMatch(t, []string{"t2 cancelled/rolled_back", "t1 completed", "t3 completed"}, statuses(p.endings))
+	require.Empty(t, s.given)
+}
+
+func TestMessageThatSteersIsSupersededWithItsTurn(t *testing.T) {
+	s := steerable()
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.submit("t2", chat.Steer) })
+	p.submitAt(2, "t3", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/superseded", "t2 cancelled/superseded", "t3 completed"}, statuses(p.endings))
+}
+
 // Rule T15.
 func TestThoroughTurnShowsItsPlanAndItsModelKnowsWhatIsLeft(t *testing.T) {
 	for effort, want := range map[chat.Effort]int{"": 0, chat.Quick: 0, chat.Normal: 0, chat.Thorough: 1} {

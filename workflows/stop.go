@@ -68,6 +68,7 @@ func (t *thread) cancel(ctx workflow.Context, c chat.Cancel) {
 	if c.TurnID == "" {
 		return
 	}
+	t.takeBack(c.TurnID)
 	for i := range t.Carried.Queue {
 		if t.Carried.Queue[i].TurnID == c.TurnID {
 			if t.Carried.Queue[i].Stopped == "" {

@@ -77,6 +77,7 @@ type SubmitRequest struct {
 type SubmitReply struct {
 	Status chat.TurnStatus `json:"status"`
 	TurnID string          `json:"turn,omitempty"`
+	Given  bool            `json:"given,omitempty"` // the turn TurnID will read the message
 	Log    []chat.Entry    `json:"log,omitempty"`
 }
 
@@ -202,7 +203,6 @@ func (t *thread) run(ctx workflow.Context) error {
 		if t.turn.run(ctx) == errContinue {
 			return t.continueAsNew(ctx)
 		}
-		t.enqueueUnread(t.turn)
 		t.last, t.turn, t.Carried.Undone = t.turn, nil, ""
 		if t.last.Stopped == chat.RolledBack {
 			t.Carried.Undone = t.last.TurnID
@@ -245,7 +245,7 @@ func (t *thread) otherTurns(u *turn) *activities.OtherTurns {
 			b.Open = append(b.Open, other.TurnID)
 		}
 	}
-	for _, q := range t.Carried.Queue {
+	for _, q := range t.allWaiting() {
 		b.Waiting = append(b.Waiting, q.TurnID)
 	}
 	return b
@@ -390,7 +390,7 @@ func (t *thread) validateSubmit(_ workflow.Context, s SubmitRequest) error {
 	if _, again := t.earlierSubmit(s); again {
 		return nil
 	}
-	if s.Replaces != "" && t.waiting(s.Replaces) < 0 {
+	if s.Replaces != "" && t.waiting(s.Replaces) < 0 && t.given(s.Replaces) < 0 {
 		return errBegun()
 	}
 	if s.OnBusy == chat.Reject {
@@ -407,6 +407,15 @@ func (t *thread) validateSubmit(_ workflow.Context, s SubmitRequest) error {
 // errBegun rejects a message that is to replace one that no longer waits.
 func errBegun() error {
 	return temporal.NewApplicationError("the message does not wait any more", chat.CodeTurnBegun)
+}
+
+// allWaiting returns the messages that wait: for the open turn to read them, or for turns of
+// their own.
+func (t *thread) allWaiting() []SubmitRequest {
+	if t.turn == nil {
+		return t.Carried.Queue
+	}
+	return slices.Concat(t.turn.Given, t.Carried.Queue)
 }
 
 // waiting returns the place in the queue of a turn that waits and is not stopped; -1: none.
@@ -452,10 +461,11 @@ func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, err
 		if first.Hash != s.Hash && first.Hash != "" && s.Hash != "" {
 			return SubmitReply{}, temporal.NewApplicationError("the client_turn_id was used with other content", chat.CodeTurnConflict)
 		}
-		return SubmitReply{Status: chat.TurnAccepted, TurnID: cmp.Or(first.Into, first.TurnID)}, nil
+		return SubmitReply{Status: chat.TurnAccepted, TurnID: cmp.Or(first.Into, first.TurnID), Given: t.given(s.TurnID) >= 0}, nil
 	}
 	at := len(t.Carried.Queue)
 	if s.Replaces != "" {
+		t.takeBack(s.Replaces)
 		if at = t.waiting(s.Replaces); at < 0 { // it began after the validator
 			return SubmitReply{}, errBegun()
 		}
@@ -596,7 +606,7 @@ func (t *thread) progress(turnID string, after int) (chat.Progress, error) {
 		}
 	}
 	// A waiting turn is known, and has no events yet.
-	waits := slices.ContainsFunc(t.Carried.Queue, func(s SubmitRequest) bool { return s.TurnID == turnID })
+	waits := slices.ContainsFunc(t.allWaiting(), func(s SubmitRequest) bool { return s.TurnID == turnID })
 	return chat.Progress{Known: waits}, nil
 }
 
@@ -616,7 +626,7 @@ func (t *thread) state() (chat.ThreadState, error) {
 			s.Status = chat.TurnInterrupted
 		}
 	}
-	for _, q := range t.Carried.Queue {
+	for _, q := range t.allWaiting() {
 		s.Queue = append(s.Queue, q.TurnID)
 		name(q.TurnID, q.RunID)
 	}

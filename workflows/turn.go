@@ -58,6 +58,7 @@ type turn struct {
 	asking         bool                // it waits for a person's answer
 	checking       bool                // an answer is being checked
 	settling       bool                // its end is decided
+	taking         int                 // messages of Given that it is about to read
 	acceptRecorded bool                // Temporal has recorded that the turn was accepted
 	ended          bool                // the terminal entry is in the log
 	notFound       bool                // it had no row when it began
@@ -135,7 +136,11 @@ func (u *turn) run(ctx workflow.Context) error {
 	if u.Stopped == "" && stoppedByActivity(err) {
 		u.awaitStopReason(ctx)
 	}
+	// The last result and a stop before it can come in one workflow task, if its worker had
+	// stopped answering. Then this coroutine runs before the one that receives signals.
+	u.thread.drainSignals(ctx)
 	u.settling = true // from here on a stop has no effect
+	u.thread.enqueueUnread(u)
 	if ctx.Err() != nil && u.Stopped == "" {
 		u.Stopped = chat.UserCancelled
 	}

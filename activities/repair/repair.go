@@ -194,10 +194,11 @@ var ErrForeign = errors.New("the workflow belongs to another user")
 func unanswered(err error) error { return fmt.Errorf("%w: %w", errUnanswered, err) }
 
 // collectTimeout is how long an activity may take to save the text in its memory.
-// collectWindow is how long after the end of its workflow an activity may still run.
+// collectWindow is how long after the end of its workflow, which Temporal's clock has recorded,
+// an activity may still run.
 const (
 	collectTimeout = 400 * time.Millisecond
-	collectWindow  = 10 * time.Second
+	collectWindow  = 10*time.Second + activities.MaxSkew
 )
 
 // collect stops the activities of a workflow that was closed recently, so that they save
@@ -261,18 +262,15 @@ func (k *check) compare(ctx context.Context, run chat.WorkflowRun, rows []chat.T
 	return nil
 }
 
-// submitRetries is longer than a submit is retried, and maxSkew is how much clocks may differ.
-const (
-	submitRetries = 30 * time.Second
-	maxSkew       = 5 * time.Minute
-)
+// submitRetries is longer than a submit is retried.
+const submitRetries = 30 * time.Second
 
 // maybeSubmitted reports whether the submit of a turn that the workflow does not have may
 // still be in flight: the row is recent, and this process has not seen the difference for
 // long enough. It notes that in the findings. Only a row that is older than clocks may differ
 // shows its age.
 func (k *check) maybeSubmitted(row chat.Turn, run, problem string) bool {
-	if row.ID == k.stopped || time.Since(row.CreatedAt) > activities.LostAfter+maxSkew || k.seenFor(row.ID, run) > submitRetries {
+	if row.ID == k.stopped || time.Since(row.CreatedAt) > activities.LostAfter+activities.MaxSkew || k.seenFor(row.ID, run) > submitRetries {
 		return false
 	}
 	k.recheck = true

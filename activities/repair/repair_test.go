@@ -161,7 +161,7 @@ func (b *bundle) mark(t chat.Turn, status chat.TurnStatus) chat.Turn {
 	return b.row(t)
 }
 
-const old = 2 * (activities.LostAfter + maxSkew)
+const old = 2 * (activities.LostAfter + activities.MaxSkew)
 
 func (b *bundle) running(message string) chat.Turn {
 	b.t.Helper()
@@ -289,7 +289,7 @@ func (b *bundle) waits(id string, span time.Duration) {
 // processes that wrote the row and check it differ by up to five minutes.
 func TestRunningTurnWhoseSubmitIsRetriedIsNotSettledWhateverTheClocksSay(t *testing.T) {
 	for _, status := range []chat.RunStatus{chat.RunCompleted, chat.RunOpen} {
-		for name, ago := range map[string]time.Duration{"equal": 0, "ahead": maxSkew, "behind": -maxSkew} {
+		for name, ago := range map[string]time.Duration{"equal": 0, "ahead": activities.MaxSkew, "behind": -activities.MaxSkew} {
 			t.Run(string(status)+", the clock is "+name, func(t *testing.T) {
 				b := setup(t)
 				turn := b.mark(b.insert("its submit is retried", ago), chat.TurnRunning)

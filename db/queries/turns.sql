@@ -9,6 +9,9 @@ UPDATE turns SET sent_at = @sent_at WHERE id = @id AND owner = @owner AND status
 DELETE FROM turns
 WHERE id = @id AND owner = @owner AND status = 'new' AND created_at < @before_at AND sent_at < @before_at;
 
+-- name: DropWaitingTurn :execrows
+DELETE FROM turns WHERE id = @id AND owner = @owner AND place = 0 AND settled_at = 0;
+
 -- name: Turn :one
 SELECT * FROM turns WHERE id = @id AND owner = @owner;
 

@@ -220,6 +220,12 @@ var ways = map[string]way{
 		answered(t, c.ask("What is the ratio, then?", with(tags(doc), object{"action": "inquire"})))
 		return s.Temporal(), []string{threadOf(c)}
 	},
+	"steered": func(t *testing.T) (client.Client, []string) {
+		s, _, c, running, _, gate := steered(t)
+		gate.Release()
+		answered(t, running.all())
+		return s.Temporal(), []string{threadOf(c)}
+	},
 	"rolled-back": func(t *testing.T) (client.Client, []string) {
 		s, model, c := scripted(t)
 		model.On(answerCall, llmtest.Silent("A bank must "), llmtest.Default())

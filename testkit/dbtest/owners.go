@@ -105,6 +105,7 @@ func notFoundFor(b *fixture, stranger string, p property) map[string]func() erro
 			return err
 		},
 		"DropTurn":       func() error { return b.store.DropTurn(b.ctx, stranger, p.open.ID, time.Now()) },
+		"DropWaiting":    func() error { return b.store.DropWaiting(b.ctx, stranger, []string{p.open.ID}) },
 		"Turn":           func() error { return must.ErrOf(b.store.Turn(b.ctx, stranger, p.open.ID)) },
 		"FindTurn by id": func() error { return must.ErrOf(b.store.FindTurn(b.ctx, stranger, db.CancelRef{TurnID: p.open.ID})) },
 		"FindTurn by client id": func() error {

@@ -295,6 +295,17 @@ var turnTests = []test{
 		b.Equal(chat.TurnCompleted, got.Status, "a settled turn stays")
 		b.Error(b.store.UnmarkTurn(b.ctx, b.owner, first, chat.TurnRunning))
 	}},
+	{"turns that wait are dropped together, and none that has begun", func(b *fixture) {
+		sent, waiting := b.insert(b.newTurn("sent")), b.insert(b.newTurn("waiting"))
+		b.mark(waiting.ID, chat.TurnAccepted, "")
+		running, done := b.running("running", chat.RootCheckpoint), b.exchange("done", "d", chat.RootCheckpoint)
+		for _, want := range []error{nil, db.ErrNotFound} {
+			b.ErrorIs(b.store.DropWaiting(b.ctx, b.owner, []string{sent.ID, waiting.ID, running.ID, done}), want)
+			for id, want := range map[string]error{sent.ID: db.ErrNotFound, waiting.ID: db.ErrNotFound, running.ID: nil, done: nil} {
+				b.ErrorIs(must.ErrOf(b.store.Turn(b.ctx, b.owner, id)), want)
+			}
+		}
+	}},
 	{"turns after an unmarked one follow its parent", func(b *fixture) {
 		first := b.exchange("one", "1", chat.RootCheckpoint)
 		lost := b.running("two", first)

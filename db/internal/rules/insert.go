@@ -193,6 +193,25 @@ func (s *Store) DropTurn(ctx context.Context, owner, id string, before time.Time
 	})
 }
 
+func (s *Store) DropWaiting(ctx context.Context, owner string, ids []string) (err error) {
+	ctx, end := s.short(ctx, "drop waiting turns")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		dropped := int64(0)
+		for _, id := range ids {
+			if err := q.LockThreadOfTurn(ctx, owner, id); err != nil {
+				return err
+			}
+			n, err := q.DropWaitingTurn(ctx, sqlcgen.DropWaitingTurnParams{Owner: owner, ID: id})
+			if err != nil {
+				return err
+			}
+			dropped += n
+		}
+		return found(dropped > 0)
+	})
+}
+
 // firstMessage is the user's message of a turn.
 func firstMessage(t chat.Turn) chat.Message {
 	metadata := map[string]any{"client_turn_id": t.ClientTurnID}

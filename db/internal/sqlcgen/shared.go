@@ -99,6 +99,7 @@ type Queries interface {
 	DropSpace(ctx context.Context, id string) error
 	DropTurn(ctx context.Context, arg DropTurnParams) (int64, error)
 	DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurnParams) error
+	DropWaitingTurn(ctx context.Context, arg DropWaitingTurnParams) (int64, error)
 	EmbeddingProgress(ctx context.Context, arg EmbeddingProgressParams) (EmbeddingProgressRow, error)
 	EndLease(ctx context.Context, arg EndLeaseParams) error
 	EndSessions(ctx context.Context, arg EndSessionsParams) (int64, error)
@@ -902,6 +903,11 @@ type DropUnacceptedTurnParams struct {
 	ThreadID     string
 	ClientTurnID string
 	ID           string
+}
+
+type DropWaitingTurnParams struct {
+	ID    string
+	Owner string
 }
 
 type EmbeddingProgressParams struct {

@@ -89,6 +89,7 @@ type (
 	DropEmptyConversationParams     = sqlcgen.DropEmptyConversationParams
 	DropTurnParams                  = sqlcgen.DropTurnParams
 	DropUnacceptedTurnParams        = sqlcgen.DropUnacceptedTurnParams
+	DropWaitingTurnParams           = sqlcgen.DropWaitingTurnParams
 	EmbeddingProgressParams         = sqlcgen.EmbeddingProgressParams
 	EmbeddingProgressRow            = sqlcgen.EmbeddingProgressRow
 	EndLeaseParams                  = sqlcgen.EndLeaseParams

@@ -164,6 +164,18 @@ func (q *Queries) DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurn
 	return err
 }
 
+const dropWaitingTurn = `-- name: DropWaitingTurn :execrows
+DELETE FROM turns WHERE id = $1 AND owner = $2 AND place = 0 AND settled_at = 0
+`
+
+func (q *Queries) DropWaitingTurn(ctx context.Context, arg DropWaitingTurnParams) (int64, error) {
+	result, err := q.db.Exec(ctx, dropWaitingTurn, arg.ID, arg.Owner)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const eventsAfter = `-- name: EventsAfter :many
 SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = $1 AND t.owner = $2 AND t.settled_at > 0 AND e.n > $3 ORDER BY e.n

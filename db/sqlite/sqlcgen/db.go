@@ -330,6 +330,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.dropUnacceptedTurnStmt, err = db.PrepareContext(ctx, dropUnacceptedTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query DropUnacceptedTurn: %w", err)
 	}
+	if q.dropWaitingTurnStmt, err = db.PrepareContext(ctx, dropWaitingTurn); err != nil {
+		return nil, fmt.Errorf("error preparing query DropWaitingTurn: %w", err)
+	}
 	if q.editionChunksStmt, err = db.PrepareContext(ctx, editionChunks); err != nil {
 		return nil, fmt.Errorf("error preparing query EditionChunks: %w", err)
 	}
@@ -1404,6 +1407,11 @@ func (q *Queries) Close() error {
 	if q.dropUnacceptedTurnStmt != nil {
 		if cerr := q.dropUnacceptedTurnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing dropUnacceptedTurnStmt: %w", cerr)
+		}
+	}
+	if q.dropWaitingTurnStmt != nil {
+		if cerr := q.dropWaitingTurnStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing dropWaitingTurnStmt: %w", cerr)
 		}
 	}
 	if q.editionChunksStmt != nil {
@@ -2482,6 +2490,7 @@ type Queries struct {
 	dropSpaceStmt                 *sql.Stmt
 	dropTurnStmt                  *sql.Stmt
 	dropUnacceptedTurnStmt        *sql.Stmt
+	dropWaitingTurnStmt           *sql.Stmt
 	editionChunksStmt             *sql.Stmt
 	embeddingProgressStmt         *sql.Stmt
 	endLeaseStmt                  *sql.Stmt
@@ -2777,6 +2786,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		dropSpaceStmt:                 q.dropSpaceStmt,
 		dropTurnStmt:                  q.dropTurnStmt,
 		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,
+		dropWaitingTurnStmt:           q.dropWaitingTurnStmt,
 		editionChunksStmt:             q.editionChunksStmt,
 		embeddingProgressStmt:         q.embeddingProgressStmt,
 		endLeaseStmt:                  q.endLeaseStmt,
