@@ -66,12 +66,11 @@ export default defineConfig({
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 1000,
     modulePreload: { polyfill: false },
-    // What every page needs is in two files, one for the words and one for the rest: each file costs a request, and compresses less well alone. Each translation is a file of its own.
+    // What every page needs is in one file: each file costs a request, and compresses less well alone. Each language is a file of its own.
     rolldownOptions: {
       output: {
         codeSplitting: {
           groups: [
-            { name: "words", test: /src\/words\/(en|index|intl|wire)\.ts/ },
             { name: "start", tags: ["$initial"] },
           ],
         },
@@ -80,5 +79,5 @@ export default defineConfig({
   },
   worker: { format: "es" },
   server: { fs: { allow: [".."] }, proxy: { "/api": { target: process.env.PALAVER_URL ?? "http://127.0.0.1:8080", changeOrigin: false } } },
-  test: { environment: "node", include: ["src/**/*.test.ts"] },
+  test: { environment: "node", include: ["src/**/*.test.ts"], setupFiles: "src/words/english.ts" },
 });

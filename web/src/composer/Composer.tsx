@@ -21,6 +21,7 @@ import { DropZone } from "./DropZone";
 import { append, removeMention, removeText } from "./editor";
 import { Field } from "./Field";
 import { backToMessage } from "./focus";
+import { keepChat } from "./newChat";
 import { docOf, emptyDoc, isBlank, joined, mentionsOf, messageContent, type Node } from "./outgoing";
 import { scopeOf, within } from "./scope";
 import { ScopeButton, ScopeRow } from "./ScopeBar";
@@ -84,7 +85,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     removeMention(editor, d.id);
     deleteLater({ path: documentPath(d.id), text: words.common.deleted(nameOf(d)), onUndo: () => tagDocument({ id: d.id, title: nameOf(d) }), onDeleted: () => void refreshLibrary() });
   };
-  const move = (d: Doc) => void moveDocument(d.id, d.conversation_id ? null : chat).catch((err: unknown) => toast.error(errorText(err)));
+  const move = (d: Doc) => void moveDocument(d.id, d.conversation_id ? null : keepChat(chat!)).catch((err: unknown) => toast.error(errorText(err)));
   const pictures = answering ? [] : files.attachments; // images stay for the next message
   const ready = !closed && (!isBlank(text) || pictures.length > 0) && !field.tooLong && !files.sending;
 

@@ -3,18 +3,28 @@ import { local } from "../lib/storage";
 
 const KEY = "palaver.chat.new";
 
+/** An id that nothing has used yet. It is stored with the first thing that belongs to it. */
+let fresh: string | null = null;
+
 /** The id that the next new chat of this browser will have. What is attached to its first message belongs to it already. */
-export function nextChat(): string {
-  const known = local.read(KEY);
-  if (known) return known;
-  const id = newId();
-  local.write(KEY, id);
-  return id;
+export const nextChat = (): string => local.read(KEY) ?? (fresh ??= newId());
+
+/** Whether nothing can belong to a chat yet. */
+export const isFresh = (id: string): boolean => id === fresh;
+
+/** The id of a chat to which something is added now. */
+export function keepChat(id: string): string {
+  if (!isFresh(id)) return id;
+  const kept = nextChat(); // another tab may have stored one
+  fresh = null;
+  local.write(KEY, kept);
+  return kept;
 }
 
 /** The id for a chat that begins now; the chat after it gets another one. */
 export function beginChat(): string {
   const id = nextChat();
+  fresh = null;
   local.write(KEY, null);
   return id;
 }

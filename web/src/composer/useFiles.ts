@@ -3,6 +3,7 @@ import { Uploads } from "../api/uploads";
 import { useConfig } from "../api/useConfig";
 import { addDocument } from "../documents/library";
 import { words } from "../words";
+import { keepChat } from "./newChat";
 import { pastedFile } from "./pasted";
 import type { Attachment } from "./types";
 
@@ -45,7 +46,7 @@ export function useFiles(initial: Attachment[], conversation: string | null, onD
 
   const keep = useCallback(
     async (file: File, title?: string) => {
-      const doc = await addDocument(uploads, file, maxUpload, { ...(conversation && { conversation_id: conversation }), ...(title && { title }) });
+      const doc = await addDocument(uploads, file, maxUpload, { ...(conversation && { conversation_id: keepChat(conversation) }), ...(title && { title }) });
       if (!doc || left.current) return;
       setKept((all) => [...all, { id: doc.id, pasted: title !== undefined }]);
       onDocument(doc);

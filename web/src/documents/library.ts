@@ -4,6 +4,7 @@ import { getJSON, post, request } from "../api/http";
 import { refresh } from "../api/query";
 import type { Doc, DocSet, Page } from "../api/types";
 import { Uploads } from "../api/uploads";
+import { isFresh } from "../composer/newChat";
 import { useDeleted } from "../ui/deletions";
 import { type Embedding, type Library, pollAfter } from "./polling";
 
@@ -47,7 +48,7 @@ function useChatDocuments(): Doc[] {
   const { data } = useQuery({
     queryKey: [...OF_CHAT, chat],
     queryFn: async ({ signal }): Promise<Library> => ({ docs: await all<Doc>("/api/documents", signal, undefined, `&conversation_id=${enc(chat!)}`), embedding: null }),
-    enabled: chat !== null,
+    enabled: () => chat !== null && !isFresh(chat),
     refetchInterval: (query) => pollAfter(query.state.data),
   });
   return data?.docs ?? none;

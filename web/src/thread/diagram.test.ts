@@ -21,6 +21,7 @@ beforeEach(async () => {
     Object.defineProperty(el, "contentWindow", { value: { postMessage } });
     el.onload?.(new Event("load"));
   });
+  await import("../words/english");
   draw = (await import("./diagram")).draw;
 });
 afterEach(() => {
