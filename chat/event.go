@@ -58,7 +58,7 @@ type Event struct {
 	Report string `json:"report,omitempty"`
 
 	// reasoning and thought have Text, too
-	Took int `json:"took_ms,omitempty"` // reasoning: milliseconds
+	Took int `json:"took_ms,omitempty"` // reasoning: milliseconds; status: of the turn so far
 
 	// text and token; Piece counts an answer's pieces from 1
 	Text    string `json:"text,omitempty"`
@@ -83,7 +83,7 @@ type Event struct {
 	Citations []Citation   `json:"citations,omitempty"` // of Partial
 	// Unverified are words of Partial, as in Response.
 	Unverified []string `json:"unverified,omitempty"`
-	Usage      *Usage   `json:"usage,omitempty"` // cancelled, failed and interrupt (so far); a response has its own
+	Usage      *Usage   `json:"usage,omitempty"` // cancelled, failed, interrupt and status (so far); a response has its own
 }
 
 // Response is a finished answer with its metadata.

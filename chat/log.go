@@ -18,13 +18,13 @@ type Entry struct {
 	DocIDs   []string     `json:"docs,omitempty"`     // status: documents found
 	Ref      string       `json:"ref,omitempty"`      // key of the turn's text: the piece, the web query, the report
 	Piece    int          `json:"piece,omitempty"`    // text
-	Took     int          `json:"took_ms,omitempty"`  // reasoning: milliseconds
+	Took     int          `json:"took_ms,omitempty"`  // reasoning: milliseconds; status: of the turn so far
 	Code     string       `json:"code,omitempty"`     // notice and failed
 	Question *Question    `json:"question,omitempty"` // interrupt
 	Resume   *ResumeValue `json:"resume,omitempty"`   // resumed
 	Answers  string       `json:"answers,omitempty"`  // resumed: the interrupt's id
 	Channel  Channel      `json:"channel,omitempty"`  // resumed and cancelled: how the decision came
-	Usage    *Usage       `json:"usage,omitempty"`    // interrupt: of the turn so far
+	Usage    *Usage       `json:"usage,omitempty"`    // interrupt and status: of the turn so far
 	Reason   CancelReason `json:"reason,omitempty"`   // cancelled
 	Call     *CallRef     `json:"call,omitempty"`     // tool_call and tool_result; status: the tool that runs
 	IsError  bool         `json:"is_error,omitempty"` // tool_result

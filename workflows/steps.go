@@ -130,18 +130,21 @@ func (u *turn) markStatus(ctx workflow.Context, summary string, activity any) {
 
 // timeLeft is the time until the turn's deadline.
 func (u *turn) timeLeft(ctx workflow.Context) time.Duration {
-	left := u.thread.TurnDeadline - u.Worked
-	if !u.workingSince.IsZero() {
-		left -= workflow.Now(ctx).Sub(u.workingSince)
+	return u.thread.TurnDeadline - u.worked(ctx)
+}
+
+// worked is how long the turn has run so far, without the time in which it waited for people.
+func (u *turn) worked(ctx workflow.Context) time.Duration {
+	if u.workingSince.IsZero() {
+		return u.Worked
 	}
-	return left
+	return u.Worked + workflow.Now(ctx).Sub(u.workingSince)
 }
 
 // pauseClock stops the clock of the deadline while a person is asked.
 func (u *turn) pauseClock(ctx workflow.Context) {
 	if !u.workingSince.IsZero() {
-		u.Worked += workflow.Now(ctx).Sub(u.workingSince)
-		u.workingSince = time.Time{}
+		u.Worked, u.workingSince = u.worked(ctx), time.Time{}
 	}
 }
 

@@ -286,6 +286,10 @@ func terminalType(s chat.TurnStatus) chat.EventType {
 func (u *turn) append(ctx workflow.Context, e chat.Entry) {
 	e.N = u.logged() + 1
 	e.At = workflow.Now(ctx).UTC().Truncate(time.Millisecond)
+	if e.Type == chat.EventStatus && u.Usage.Calls > 0 {
+		usage := u.Usage
+		e.Usage, e.Took = &usage, int(u.worked(ctx).Milliseconds())
+	}
 	u.Log = append(u.Log, e)
 	if label := chat.StatusLabel(e.Node); e.Type == chat.EventStatus && label != "" {
 		workflow.SetCurrentDetails(ctx, "Turn "+u.TurnID+": "+label)

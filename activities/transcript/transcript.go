@@ -218,6 +218,7 @@ func (w words) event(e chat.Entry) chat.Event {
 		if e.Call != nil {
 			out.ToolCallID = e.Call.ID
 		}
+		out.Usage, out.Took = e.Usage, e.Took
 		for _, id := range e.DocIDs {
 			out.DocsFound = append(out.DocsFound, chat.DocRef{ID: id, Title: w.titles[id]})
 		}

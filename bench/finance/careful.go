@@ -46,6 +46,8 @@ const (
 	short     = 12  // passages that are read whole
 	brief     = 160 // passages of a document that is no annual report
 	maxPlaces = 2   // that are opened for one thing
+	// mostFilings is how many documents one search may name.
+	mostFilings = 20
 )
 
 // look does what a careful person does for a question.
@@ -53,9 +55,14 @@ func (c *careful) look(ctx context.Context, question string) error {
 	if _, err := c.call(ctx, "search_documents", map[string]any{"query": question, "limit": 10}); err != nil {
 		return err
 	}
-	filings, err := c.filings(ctx, question)
+	filings, all, err := c.filings(ctx, question)
 	if err != nil {
 		return err
+	}
+	if len(all) > len(filings) { // the answer may stand in a release or report that its name does not promise it in
+		if _, err := c.call(ctx, "search_documents", map[string]any{"query": question, "documents": all, "limit": 10}); err != nil {
+			return err
+		}
 	}
 	for _, filing := range filings {
 		if err := c.lookInto(ctx, question, filing); err != nil {
@@ -192,11 +199,12 @@ func pagesOf(outline string) (pages []string) {
 }
 
 // filings returns the ids of the filings of the company that a question names: those of the years
-// that it names first, then of the years after, whose reports repeat them.
-func (c *careful) filings(ctx context.Context, question string) ([]string, error) {
+// that it names first, then of the years after, whose reports repeat them. company are those of
+// all years.
+func (c *careful) filings(ctx context.Context, question string) (ids, company []string, err error) {
 	list, err := c.call(ctx, "list_documents", map[string]any{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	first := c.found() // those that search found, best first
 	type filing struct {
@@ -212,8 +220,10 @@ func (c *careful) filings(ctx context.Context, question string) ([]string, error
 	}
 	rank := func(f filing) int { return (slices.Index(first, f.id) + len(all) + 1) % (len(all) + 1) } // others are last
 	slices.SortStableFunc(all, func(a, b filing) int { return cmp.Or(b.score-a.score, rank(a)-rank(b)) })
-	var ids []string
 	for _, f := range all {
+		if f.score/10 == all[0].score/10 {
+			company = append(company, f.id)
+		}
 		if f.score/10 == all[0].score/10 && (len(ids) < 2 || len(ids) < 3 && f.score == all[0].score) {
 			ids = append(ids, f.id)
 		}
@@ -221,7 +231,7 @@ func (c *careful) filings(ctx context.Context, question string) ([]string, error
 	if len(ids) == 0 { // the question names none: the filing that search found first
 		ids = first[:min(len(first), 1)]
 	}
-	return ids, nil
+	return ids, company[:min(len(company), mostFilings)], nil
 }
 
 var notPlain = regexp.MustCompile(`[^a-z0-9&]+`)

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	historypb "go.temporal.io/api/history/v1"
 
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/workflows"
 )
 
 // afterResults matches the model calls of a turn that have read so many results of tools.
@@ -47,7 +50,7 @@ func turnsWithKills(t *testing.T, turns int) {
 	api := s.API()
 	c := newTalk(t, func() string { return api.URL }, s.NewUser())
 	c.upload("Liquidity circular", circular)
-	longest := time.Duration(0)
+	temporal := s.Servers.TemporalClient()
 	for i := range turns {
 		victim := s.Worker()
 		question := fmt.Sprintf("Question %d: what is the ratio?", i)
@@ -55,9 +58,7 @@ func turnsWithKills(t *testing.T, turns int) {
 		stream := turn.send(question, object{"agent": "assistant", "effort": "thorough"})
 		kill := time.AfterFunc(rand.N(800*time.Millisecond), victim.Kill)
 		var seen []event
-		at := time.Now()
 		end := stream.until(func(e event) bool {
-			longest, at = max(longest, time.Since(at)), time.Now()
 			seen = append(seen, e)
 			return terminal(e)
 		})
@@ -89,8 +90,26 @@ func turnsWithKills(t *testing.T, turns int) {
 		}
 		require.GreaterOrEqual(t, asked, modelCalls)
 		require.LessOrEqual(t, asked, modelCalls+1, "only the call that ran when the worker died is made again")
+
+		silent, after := longestSilence(fetchHistory(t, temporal, workflows.ThreadWorkflowID(turn.thread)))
+		t.Logf("turn %d: nothing was recorded for %s after %s", i, silent, after)
+		require.LessOrEqual(t, silent, maxSilence, "after %s", after)
 	}
-	t.Logf("longest silence: %s", longest)
+}
+
+// maxSilence is how long a turn may stand still after its worker died, while another one runs.
+const maxSilence = 10 * time.Second
+
+// longestSilence returns the longest time between two events of a history, and the event before.
+func longestSilence(h *historypb.History) (longest time.Duration, after string) {
+	at := func(e *historypb.HistoryEvent) time.Time { return e.GetEventTime().AsTime() }
+	events := slices.SortedStableFunc(slices.Values(h.Events), func(a, b *historypb.HistoryEvent) int { return at(a).Compare(at(b)) })
+	for i, e := range events[1:] {
+		if d := at(e).Sub(at(events[i])); d > longest {
+			longest, after = d, events[i].GetEventType().String()
+		}
+	}
+	return longest, after
 }
 
 func TestTurnOfManyStepsWhoseWorkerIsKilledEndsAndRepeatsNothing(t *testing.T) {

@@ -6,6 +6,7 @@ package aisdk
 import (
 	"encoding/json"
 
+	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat/messages"
 )
 
@@ -87,6 +88,7 @@ type statusData struct {
 	ToolCallID string `json:"tool_call_id,omitempty"`
 	WebQuery   string `json:"web_query,omitempty"`
 	messages.Coded
+	SoFar *dialect.SoFar `json:"so_far,omitempty"`
 }
 
 // failureData says in the metadata of a message why its turn failed.

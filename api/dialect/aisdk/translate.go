@@ -305,7 +305,7 @@ func (t *translation) closeText(p *provider) {
 }
 
 func (t *translation) status(e chat.Event, id string) {
-	t.add(chunk{Type: dataStatus, Transient: true, Data: statusData{string(e.Node), e.Message, e.ToolCallID, e.WebQuery, e.Coded}})
+	t.add(chunk{Type: dataStatus, Transient: true, Data: statusData{string(e.Node), e.Message, e.ToolCallID, e.WebQuery, e.Coded, dialect.SoFarOf(e)}})
 	if len(e.DocsFound) > 0 {
 		t.add(chunk{Type: dataDocs, ID: id, Data: docsData{string(e.Node), e.DocsFound}})
 	}

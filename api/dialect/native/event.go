@@ -3,6 +3,7 @@ package native
 import (
 	"encoding/json"
 
+	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 )
@@ -19,8 +20,9 @@ type (
 		Message string    `json:"message"`
 		messages.Coded
 		ToolCallID string        `json:"tool_call_id,omitempty"`
-		DocsFound  []chat.DocRef `json:"docs_found,omitempty"`
-		WebQuery   string        `json:"web_query,omitempty"`
+		DocsFound  []chat.DocRef  `json:"docs_found,omitempty"`
+		WebQuery   string         `json:"web_query,omitempty"`
+		SoFar      *dialect.SoFar `json:"so_far,omitempty"`
 		run
 		EventID string `json:"event_id"`
 	}
@@ -130,7 +132,7 @@ type (
 func Encode(e chat.Event, id string) []byte {
 	switch e.Type {
 	case chat.EventStatus:
-		return line(statusJSON{"status", e.Node, e.Message, e.Coded, e.ToolCallID, e.DocsFound, e.WebQuery, run{e.StreamRunID}, id})
+		return line(statusJSON{"status", e.Node, e.Message, e.Coded, e.ToolCallID, e.DocsFound, e.WebQuery, dialect.SoFarOf(e), run{e.StreamRunID}, id})
 	case chat.EventToken:
 		return line(tokenJSON{"token", e.Text, run{e.StreamRunID}, id})
 	case chat.EventThought:

@@ -1,6 +1,8 @@
 import { FileText, Globe, Sparkles } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import type { DocRef } from "../api/types";
+import { useConfig } from "../api/useConfig";
+import { cost } from "../lib/format";
 import { words } from "../words";
 import { status as statusText, worded } from "../words/wire";
 import type { Status } from "./types";
@@ -42,13 +44,16 @@ export function PalReasoning({ running, begun, writing, stopping, problem, statu
   const line = !running ? (paced ? statusText(paced) : "") : stopping ? words.composer.stopping : problem ? words.thread.reconnecting(problem) : step;
   return (
     <div className={running || line ? "min-h-16" : undefined}>
-      <div role="status" aria-label={words.thread.progress}>
-        {line && (
-          <p className="flex items-center gap-2 text-sm font-medium">
-            <Sparkles aria-hidden className="size-4 shrink-0 text-accent" />
-            <span className="shimmer min-w-0">{line}</span>
-          </p>
-        )}
+      <div className="flex flex-wrap items-baseline gap-x-3">
+        <div role="status" aria-label={words.thread.progress}>
+          {line && (
+            <p className="flex items-center gap-2 text-sm font-medium">
+              <Sparkles aria-hidden className="size-4 shrink-0 text-accent" />
+              <span className="shimmer min-w-0">{line}</span>
+            </p>
+          )}
+        </div>
+        {running && <SoFar known={statuses.findLast((s) => s.so_far)?.so_far} />}
       </div>
       {running && docs.length > 0 && (
         <ul aria-label={words.thread.documentsFound} className="mt-2 flex flex-wrap gap-1.5">
@@ -66,5 +71,31 @@ export function PalReasoning({ running, begun, writing, stopping, problem, statu
         </p>
       )}
     </div>
+  );
+}
+
+const SHOWN_AFTER = 2; // seconds: a short turn shows nothing
+
+/** Shows the time, the steps and the cost of the running turn. It is no live region: the time would be read out every second. */
+function SoFar({ known }: { known: Status["so_far"] }) {
+  const { offline } = useConfig();
+  const [since, setSince] = useState(() => Date.now());
+  const [now, setNow] = useState(since);
+  const took = known?.took_ms ?? 0;
+  useEffect(() => setSince((s) => Math.min(s, Date.now() - took)), [took]); // the page may have been opened while the turn ran
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.floor((now - since) / 1000);
+  if (seconds < SHOWN_AFTER) return null;
+  const steps = known && !offline ? ` · ${words.thread.steps(known.calls)}` : "";
+  const spent = known?.cost_usd !== undefined && !offline ? ` · ${cost(known.cost_usd)}` : "";
+  return (
+    <span role="group" aria-label={words.thread.soFar} className="text-xs text-muted tabular-nums">
+      {words.thread.seconds(seconds)}
+      {steps}
+      {spent}
+    </span>
   );
 }

@@ -40,6 +40,8 @@ export interface Status extends Coded {
   node: string;
   message: string;
   web_query?: string;
+  /** What the turn has taken when this began. */
+  so_far?: { took_ms: number; calls: number; tokens_used: number; cost_usd?: number };
 }
 
 /** A tool call that needs an approval. */
