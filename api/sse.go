@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 )
 
 // eventStream writes server-sent events to one client.
@@ -192,7 +193,10 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 
 // viewer returns a viewer of an open turn, or of the log of a settled one. early may be nil.
 func (s *server) viewer(ctx context.Context, t chat.Turn, after follow.Position, early *follow.Early, known ...chat.Entry) (*follow.Viewer, error) {
-	ref := follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}
+	if t.Space != db.SpaceOf(ctx) {
+		return nil, db.ErrNotFound
+	}
+	ref := follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID, Space: t.Space}
 	if !t.Status.Settled() {
 		v := early.Follow(s.hub, ref, after, known...)
 		v.RunID = t.StreamRunID
