@@ -21,6 +21,7 @@ var (
 	NoGoogle        = define("account.no_google", "Google accounts cannot be connected to this server.")
 	PublicDocument  = define("document.public", "This belongs to everyone and cannot be changed here.")
 	SpaceRole       = define("space.role", "Your role in this space does not allow this.")
+	SpaceLeft       = define("space.left", "You do not read this space any more.")
 	SpaceLink       = define("space.link", "A conversation of a space has no public links.")
 	OtherVersion    = define("request.version_conflict", "Another version has been stored meanwhile. Read it first.")
 	TurnIDUsed      = define("turn.id_used", "This client_turn_id was used with other content.")

@@ -614,8 +614,11 @@ $$;
 
 -- The subject in a query of its own is asked for once, not once a row.
 CREATE POLICY own ON profiles      FOR SELECT USING (owner = (SELECT palaver_subject()));
-CREATE POLICY own ON conversations FOR SELECT USING (owner = (SELECT palaver_subject()));
-CREATE POLICY own ON turns         FOR SELECT USING (owner = (SELECT palaver_subject()));
+-- What a turn took from a space's documents is seen by who reads the space.
+CREATE POLICY own ON conversations FOR SELECT USING (owner = (SELECT palaver_subject()) AND (space_id = '' OR 'space:' || space_id = ANY ((SELECT palaver_libraries())::text[])));
+CREATE POLICY own ON turns         FOR SELECT USING (owner = (SELECT palaver_subject()) AND (space_id = '' OR 'space:' || space_id = ANY ((SELECT palaver_libraries())::text[])));
+CREATE POLICY shared ON conversations FOR SELECT USING (shared AND 'space:' || space_id = ANY ((SELECT palaver_libraries())::text[]));
+CREATE POLICY shared ON turns         FOR SELECT USING ('space:' || space_id = ANY ((SELECT palaver_libraries())::text[]) AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = thread_id AND c.shared));
 CREATE POLICY own ON stream_runs   FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON cancels       FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON feedback      FOR SELECT USING (owner = (SELECT palaver_subject()));
