@@ -11,7 +11,8 @@ import (
 
 // Announce is a worker interceptor. Before an activity runs, it publishes the new
 // log entries of its turn: Temporal has recorded them, or it would not have
-// scheduled the activity. The activity sees the documents of its thread.
+// scheduled the activity. The activity sees the documents of its thread and
+// space.
 func Announce(bus bus.Bus) interceptor.WorkerInterceptor { return &announcing{bus: bus} }
 
 type announcing struct {
@@ -33,6 +34,9 @@ func (n *announcingActivity) ExecuteActivity(ctx context.Context, in *intercepto
 		if of, is := in.Args[0].(interface{ Ref() TurnRef }); is {
 			ref := of.Ref()
 			ctx = db.InThread(ctx, ref.ThreadID)
+			if ref.Space != "" {
+				ctx = db.InSpace(ctx, ref.Space)
+			}
 			if len(ref.Fresh) > 0 {
 				n.bus.PublishLog(ref.TurnID, ref.Fresh)
 			}

@@ -29,7 +29,7 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 	b := Begun{
 		Parent: t.Parent, Agent: t.Content.Agent, Action: t.Content.Action, WebSearch: t.Content.WebSearch, NoWebSearch: t.Content.NoWebSearch,
 		Settled: t.Status.Settled(), RunID: t.StreamRunID, Unsaved: ref.Unsaved != nil,
-		Model: t.Content.Model, NoImages: a.CannotSeeImages(t.Content.Model, t.Content.Attachments), Effort: t.Content.Effort, Rounds: !a.Model.Info().Offline,
+		Model: t.Content.Model, Space: t.Space, NoImages: a.CannotSeeImages(t.Content.Model, t.Content.Attachments), Effort: t.Content.Effort, Rounds: !a.Model.Info().Offline,
 	}
 	agent, _ := a.Agents.Find(b.Agent)
 	b.AgentVersion = agent.Version
@@ -51,7 +51,7 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 	if b.Settled {
 		return b, nil
 	}
-	b.Imports = agent.MayCall(tools.ImportDocumentName) && (now.Imports || a.ConcernsImports != nil && a.ConcernsImports(t.Content.Message))
+	b.Imports = t.Space == "" && agent.MayCall(tools.ImportDocumentName) && (now.Imports || a.ConcernsImports != nil && a.ConcernsImports(t.Content.Message))
 	if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, b.Parent); err != nil {
 		return Begun{}, a.Fail(ctx, ref, "begin", err)
 	}

@@ -16,13 +16,13 @@ const maxEarlierPictures = 8 << 20
 
 // OfferedTools are the tools for a model call. The tool that reads on in a long
 // result is offered only when a result was truncated, and those that reach the web only
-// when the person has not forbidden it. A small window has room for few tools.
+// when the person has not forbidden it. In a space nothing is imported. A small window has room for few tools.
 func (k *Kit) OfferedTools(ctx context.Context, owner string, agent chat.Agent, cut, noWeb bool) []tools.Tool {
 	var out []tools.Tool
 	size, window := 0, k.Model.Info().ContextTokens
 	info, _ := k.Agents.Find(agent)
 	for _, t := range k.Tools.Tools(ctx, owner, info) {
-		if !cut && t.Name == tools.ReadResultName || noWeb && t.Web {
+		if !cut && t.Name == tools.ReadResultName || noWeb && t.Web || t.Name == tools.ImportDocumentName && db.SpaceOf(ctx) != "" {
 			continue
 		}
 		n := llm.EstimateTools([]llm.Tool{{Name: t.Name, Description: t.Description, Schema: t.Schema}})

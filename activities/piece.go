@@ -12,6 +12,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/cite"
@@ -55,6 +56,18 @@ type pieceResult struct {
 	reasoning    string
 }
 
+// addInstructions tells the model the instructions of the turn's space, as the operator's.
+func (k *Kit) addInstructions(ctx context.Context, s PieceRequest) error {
+	if s.Space == "" {
+		return nil
+	}
+	space, err := k.Store.ThisSpace(ctx, s.Owner)
+	if err == nil && space.Instructions != "" && len(s.Request.Messages) > 0 {
+		s.Request.Messages[0].Text += prompt.SpaceNote(space.Instructions)
+	}
+	return err
+}
+
 // StreamPiece streams a piece: deltas over the bus, and its draft to the store (draftWait
 // apart). At the end it stores the piece with its citations and tool calls. When the
 // turn is stopped, it saves the partial text and returns no error. On any other end
@@ -75,6 +88,9 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 	stopDrafts := k.startDrafts(ctx, s.TurnRef, out, func() { abort(db.ErrSettled) })
 	defer stopDrafts() // also when the model's code panics
 	s.Request.Model = s.Model
+	if err := k.addInstructions(ctx, s); err != nil {
+		return Written{}, err
+	}
 	for _, t := range s.Offered {
 		s.Request.Tools = append(s.Request.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 	}

@@ -74,7 +74,7 @@ func (a *Activities) writeTitle(e Ending) {
 	}
 	log := a.LogOf(e.TurnRef)
 	a.Titles.start(func(ctx context.Context) {
-		if err := a.titleTurn(ctx, e.Owner, e.ThreadID, e.TurnID); err != nil && ctx.Err() == nil {
+		if err := a.titleTurn(db.InSpace(ctx, e.Space), e.Owner, e.ThreadID, e.TurnID); err != nil && ctx.Err() == nil {
 			log.Warn("writing a title with the model failed; the title by rule stays", "error", err)
 		}
 	})

@@ -22,6 +22,8 @@ type TurnRef struct {
 	RunID string `json:"run,omitempty"`
 	// Model is the one that the person has chosen (chat.Content). BeginTurn finds it.
 	Model string `json:"model,omitempty"`
+	// Space is the one that the conversation belongs to. BeginTurn finds it.
+	Space string `json:"space,omitempty"`
 	// RequestID is that of the HTTP request that submitted the turn, for the log. The
 	// client knows it, too.
 	RequestID string `json:"request,omitempty"`
@@ -85,6 +87,7 @@ type Begun struct {
 	NoImages    bool     `json:"no_images,omitempty"` // the message has pictures that the model cannot see
 	RunID       string   `json:"run,omitempty"`
 	Model       string   `json:"model,omitempty"` // that the person has chosen
+	Space       string   `json:"space,omitempty"`
 	// AgentVersion is the version of the agent that the turn began with.
 	AgentVersion int `json:"agent_version,omitempty"`
 	// Imports: the message may ask for imports, or imports of the conversation are open or

@@ -286,7 +286,7 @@ func (s *server) route(e *gin.Engine, o openapi.Operation) {
 		before = append(before, s.identify)
 	}
 	if !o.Open {
-		before = append(before, s.enterSpace(o.InSpace))
+		before = append(before, s.enterSpace(o.InSpace, o.Sends))
 	}
 	if o.Takes != 0 {
 		before = append(before, s.onlyBy(o.Takes))

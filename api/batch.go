@@ -108,12 +108,13 @@ type conversationPatch struct {
 	Title    *string `json:"title"`
 	Pinned   *bool   `json:"pinned"`
 	Archived *bool   `json:"archived"`
+	Shared   *bool   `json:"shared"` // with those who read the conversation's space
 }
 
 // change validates a patch and returns it for the store.
 func (b conversationPatch) change() (db.ConversationChange, error) {
-	if b.Title == nil && b.Pinned == nil && b.Archived == nil {
-		return db.ConversationChange{}, problem.Invalid("title", "or pinned or archived is needed")
+	if b.Title == nil && b.Pinned == nil && b.Archived == nil && b.Shared == nil {
+		return db.ConversationChange{}, problem.Invalid("title", "or pinned, archived or shared is needed")
 	}
 	var p dialect.Problems
 	if b.Title != nil {

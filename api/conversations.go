@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/audit"
 )
 
 const (
@@ -31,6 +32,9 @@ type conversationJSON struct {
 	Approval      bool   `json:"approval,omitempty"` // interrupted by a question about tool calls
 	Pinned        bool   `json:"pinned,omitempty"`
 	Archived      bool   `json:"archived,omitempty"`
+	SpaceID       string `json:"space_id,omitempty"`
+	Shared        bool   `json:"shared,omitempty"`  // with those who read the space
+	Author        string `json:"author,omitempty"`  // of one that somebody else shares
 	Match         string `json:"match,omitempty"`   // of a search: the words around the match in a message
 	TurnID        string `json:"turn_id,omitempty"` // the turn of the message that it was created with
 	// Documents are the documents that were used up to the newest head. Lists of
@@ -47,7 +51,18 @@ func showConversation(v chat.Conversation) conversationJSON {
 	if status == "" {
 		status = idleStatus
 	}
-	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: dialect.Stamp(v.CreatedAt), LastMessageAt: dialect.Stamp(last), Status: status, Approval: v.Approval, Match: v.Match, Pinned: v.Pinned, Archived: v.Archived}
+	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: dialect.Stamp(v.CreatedAt), LastMessageAt: dialect.Stamp(last), Status: status, Approval: v.Approval, Match: v.Match, Pinned: v.Pinned, Archived: v.Archived, SpaceID: v.Space, Shared: v.Shared}
+}
+
+// showTo also shows who shares the conversation with a caller.
+func showTo(caller string) func(chat.Conversation) conversationJSON {
+	return func(v chat.Conversation) conversationJSON {
+		out := showConversation(v)
+		if v.Owner != caller {
+			out.Author = v.Owner
+		}
+		return out
+	}
 }
 
 func (s *server) listConversations(c *gin.Context) error {
@@ -67,7 +82,7 @@ func (s *server) listConversations(c *gin.Context) error {
 		return err
 	}
 	s.checkConversations(c.Request.Context(), identity.Of(c).ID, page.Items)
-	return respond(c, http.StatusOK, listOf(page, showConversation))
+	return respond(c, http.StatusOK, listOf(page, showTo(identity.Of(c).ID)))
 }
 
 func (s *server) conversationPage(ctx context.Context, owner, q string, archived bool, cursor string, n int) (db.Page[chat.Conversation], error) {
@@ -92,7 +107,7 @@ func (s *server) createConversation(c *gin.Context) error {
 	}
 	ctx, who := c.Request.Context(), identity.Of(c)
 	var p dialect.Problems
-	v := chat.Conversation{ID: uuid.NewString(), Owner: who.ID, CreatedAt: s.now(), Status: idleStatus}
+	v := chat.Conversation{ID: uuid.NewString(), Owner: who.ID, Space: db.SpaceOf(ctx), CreatedAt: s.now(), Status: idleStatus}
 	if b.ID != nil && *b.ID != "" {
 		v.ID = p.UUID("id", *b.ID)
 	}
@@ -144,18 +159,56 @@ func (s *server) admitThread(ctx context.Context, who identity.Caller, id string
 }
 
 func (s *server) getConversation(c *gin.Context, id string) error {
-	ctx, owner := c.Request.Context(), identity.Of(c).ID
+	who := identity.Of(c).ID
+	ctx, owner, err := s.author(c.Request.Context(), who, id)
+	if err != nil {
+		return err
+	}
 	v, err := s.Store.Conversation(ctx, owner, id)
 	if err != nil {
 		return err
 	}
 	one := []chat.Conversation{v}
 	s.checkConversations(ctx, owner, one)
-	out := showConversation(one[0])
+	out := showTo(who)(one[0])
 	if out.Documents, err = s.documentsOf(ctx, owner, id); err != nil {
 		return err
 	}
 	return respond(c, http.StatusOK, out)
+}
+
+// author returns the owner of a conversation that somebody else shares with the space of ctx,
+// and a context in which owner reads it; owner for their own.
+func (s *server) author(ctx context.Context, owner, id string) (_ context.Context, author string, err error) {
+	if db.SpaceOf(ctx) == "" {
+		return ctx, owner, nil
+	}
+	author, err = s.Store.AuthorInSpace(ctx, owner, id)
+	return db.ReadBy(ctx, owner), author, err
+}
+
+// branchConversation copies a branch of a shared conversation to one of the caller's own.
+func (s *server) branchConversation(c *gin.Context, id string) error {
+	var b shareBody
+	if err := request.Decode(c, &b); err != nil {
+		return err
+	}
+	var p dialect.Problems
+	p.ID("head", b.Head)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	ctx, who := c.Request.Context(), identity.Of(c)
+	counted, err := s.limits.AdmitThread(ctx, who)
+	if err != nil {
+		return err
+	}
+	made, err := s.limits.Insert(who).CopyBranch(ctx, id, chat.TurnOf(b.Head), chat.Conversation{ID: uuid.NewString(), Owner: who.ID, Space: db.SpaceOf(ctx), CreatedAt: s.now()})
+	if err != nil {
+		counted.Refund(ctx)
+		return err
+	}
+	return respond(c, http.StatusCreated, showConversation(made))
 }
 
 // documentsOf returns the documents that were used up to the newest settled turn.
@@ -186,9 +239,21 @@ func (s *server) patchConversation(c *gin.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.Store.ChangeConversation(c.Request.Context(), identity.Of(c).ID, id, change)
+	ctx, who := c.Request.Context(), identity.Of(c)
+	if change.Shared != nil {
+		if err := s.checkOwner(ctx, who.ID, id); err != nil {
+			return err
+		}
+		if db.SpaceOf(ctx) == "" {
+			return problem.Invalid("shared", "needs the space of the conversation ("+spaceHeader+")")
+		}
+	}
+	v, err := s.Store.ChangeConversation(ctx, who.ID, id, change)
 	if err != nil {
 		return err
+	}
+	if change.Shared != nil {
+		s.Audit.Record(entry(who, audit.ConversationShared, map[string]any{"conversation": id, "space": v.Space, "shared": v.Shared}))
 	}
 	return respond(c, http.StatusOK, showConversation(v))
 }

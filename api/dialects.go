@@ -166,7 +166,18 @@ type dialectServer struct {
 
 func (d dialectServer) History(ctx context.Context, owner, thread, head, before string, limit int) ([]chat.Message, map[string][]string, error) {
 	h, err := d.Store.History(ctx, owner, thread, head, before, limit)
+	if db.ReaderOf(ctx, owner) != owner {
+		for _, m := range h.Messages {
+			if _, copied := m.Metadata["author"]; !copied && m.Role == "user" && m.Metadata != nil {
+				m.Metadata["author"] = owner
+			}
+		}
+	}
 	return h.Messages, h.Branches, err
+}
+
+func (d dialectServer) Author(ctx context.Context, owner, thread string) (context.Context, string, error) {
+	return d.author(ctx, owner, thread)
 }
 
 func (d dialectServer) NeverUsed(ctx context.Context, owner, thread string, err error) bool {

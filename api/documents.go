@@ -180,6 +180,9 @@ func (s *server) storeUpload(ctx context.Context, who identity.Caller, d chat.Do
 // read is stored again.
 func (s *server) keepDocument(c *gin.Context, thread string, f dialect.File) (string, error) {
 	ctx, who := c.Request.Context(), identity.Of(c)
+	if db.SpaceOf(ctx) != "" {
+		return "", problem.Invalid("space_id", "takes no files in messages: upload them to the space")
+	}
 	name := fileOf(f.Name)
 	if int64(len(f.Data)) > s.Config.MaxUploadBytes {
 		return "", s.tooLong()

@@ -67,6 +67,8 @@ func describe(err error) *problem.Problem {
 		return describe(problem.Invalid("name", "is not that of the space"))
 	case errors.Is(err, db.ErrProcessing):
 		return describe(problem.Invalid("space_id", "must wait: the document is still processed"))
+	case errors.Is(err, db.ErrOtherSpace):
+		return describe(problem.Invalid("space_id", "is not that of the conversation"))
 	case errors.Is(err, db.ErrSameSource):
 		return describe(problem.Invalid("space_id", "is a place that has the document of this source"))
 	case errors.Is(err, db.ErrUnavailable):

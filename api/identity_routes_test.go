@@ -314,6 +314,7 @@ var walk = map[string]route{
 		}
 	}},
 	"GET /api/conversations/:id/shares":              {ways: at("/api/conversations/THREAD/shares")},
+	"POST /api/conversations/:id/branch":             {ways: func(o, _ owned) []way { return []way{{path: fill("/api/conversations/THREAD/branch", o), body: `{}`}} }},
 	"POST /api/conversations/:id/shares":             {ways: func(o, _ owned) []way { return []way{{path: fill("/api/conversations/THREAD/shares", o), body: `{}`}} }},
 	"DELETE /api/conversations/:id/shares/:share_id": {ways: at("/api/conversations/THREAD/shares/DOC")}, // another's link: TestLinksAreTheirOwnersToRevoke
 	// Whoever has the token reads it: TestALinkShowsACopyOfTheConversation.

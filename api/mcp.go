@@ -18,6 +18,21 @@ import (
 // mcpBackend implements mcpserver.Backend.
 type mcpBackend struct{ s *server }
 
+func (b mcpBackend) EnterSpace(ctx context.Context, who identity.Caller, space string) (context.Context, error) {
+	named := db.SpaceOf(ctx)
+	switch {
+	case space == "" || space == named:
+		return ctx, nil
+	case named != "":
+		return ctx, problem.Invalid("space_id", "must be the same as "+spaceHeader)
+	case who.Anonymous:
+		return ctx, problem.NotFound
+	}
+	ctx = db.InSpace(ctx, space)
+	_, err := b.s.thisSpace(ctx, who)
+	return ctx, err
+}
+
 func (b mcpBackend) Documents(ctx context.Context, owner, cursor string, limit int) (db.Page[chat.Document], any, error) {
 	page, err := b.s.Store.ListDocuments(ctx, owner, cursor, limit)
 	return page, listOf(page, showDocument), err
@@ -57,7 +72,7 @@ func (b mcpBackend) Ask(ctx context.Context, who identity.Caller, in dialect.Sub
 }
 
 func (b mcpBackend) Question(ctx context.Context, owner, threadID string) (*chat.Question, error) {
-	if _, err := b.s.Store.Conversation(ctx, owner, threadID); err != nil {
+	if err := b.s.checkOwner(ctx, owner, threadID); err != nil {
 		return nil, err
 	}
 	state, err := b.s.Threads.State(ctx, threadID)

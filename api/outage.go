@@ -33,7 +33,13 @@ func (s *server) liveThread(ctx context.Context, owner, thread string) (_ chat.T
 func (s *server) checkOwner(ctx context.Context, owner, thread string) error {
 	rows, done := storeDeadline(ctx)
 	defer done()
-	_, err := s.Store.Conversation(rows, owner, thread)
+	v, err := s.Store.Conversation(rows, owner, thread)
+	if err == nil && v.Space != db.SpaceOf(ctx) {
+		return db.ErrNotFound
+	}
+	if err == nil && v.Space != "" {
+		_, err = s.Store.ThisSpace(ctx, owner)
+	}
 	if err != nil && db.Unavailable(err) {
 		if _, ok := s.liveThread(ctx, owner, thread); ok {
 			return nil
@@ -50,7 +56,7 @@ func (s *server) checkOwner(ctx context.Context, owner, thread string) error {
 // Else it returns cause.
 func (s *server) unsavedTurn(ctx context.Context, turn chat.Turn, in dialect.Submit, cause error) (chat.Turn, error) {
 	c := turn.Content
-	if in.ThreadID == "" || c.ParentRequest != "" || len(c.TaggedDocs)+len(c.TaggedSets)+len(c.Attachments) > 0 {
+	if in.ThreadID == "" || db.SpaceOf(ctx) != "" || c.ParentRequest != "" || len(c.TaggedDocs)+len(c.TaggedSets)+len(c.Attachments) > 0 {
 		return turn, cause
 	}
 	state, ok := s.liveThread(ctx, turn.Owner, turn.ThreadID)

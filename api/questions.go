@@ -26,6 +26,9 @@ func (s *server) Question(ctx context.Context, owner, thread string) (*chat.Even
 	if err != nil || state.Pending == nil || state.Owner != owner {
 		return nil, err
 	}
+	if t, err := s.Store.Turn(ctx, owner, state.TurnID); err == nil && t.Space != db.SpaceOf(ctx) { // asked in another place
+		return nil, nil
+	}
 	events, err := s.render(ctx, follow.Ref{Owner: owner, ThreadID: thread, TurnID: state.TurnID},
 		[]chat.Entry{{Type: chat.EventInterrupt, Question: state.Pending, Ref: state.Pending.Ref}})
 	if errors.Is(err, db.ErrSettled) { // its turn has ended meanwhile
@@ -39,14 +42,14 @@ func (s *server) Question(ctx context.Context, owner, thread string) (*chat.Even
 
 // render completes log entries with their texts.
 func (s *server) render(ctx context.Context, ref follow.Ref, entries []chat.Entry) ([]chat.Event, error) {
-	return transcript.Render(ctx, s.Store, transcript.Ref(ref), entries)
+	return transcript.Render(ctx, s.Store, transcript.Ref{Owner: ref.Owner, ThreadID: ref.ThreadID, TurnID: ref.TurnID}, entries)
 }
 
 // eventsOf returns the events of a turn that is over or waits for a person. For
 // running turns the client uses the stream. ask limits workflow queries.
 func (s *server) eventsOf(ctx, ask context.Context, l db.TurnLog) ([]chat.Event, error) {
 	t := l.Turn
-	if len(l.Events) > 0 || t.Status == chat.TurnAccepted { // a waiting turn has no question
+	if len(l.Events) > 0 || t.Status == chat.TurnAccepted || t.Space != db.SpaceOf(ctx) { // a waiting turn has no question
 		return l.Events, nil
 	}
 	progress, err := s.Threads.Progress(ask, t.ThreadID, t.ID, 0)

@@ -112,6 +112,9 @@ func (s *server) createShare(c *gin.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	if v.Space != "" {
+		return errSpaceLink
+	}
 	if err := s.limits.AdmitChange(ctx, who, "shares"); err != nil {
 		return err
 	}

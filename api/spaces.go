@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,12 +28,13 @@ const spaceHeader = "X-Space-Id"
 
 var (
 	errSpaceRole = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.SpaceRole}
+	errSpaceLink = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.SpaceLink}
 )
 
 // enterSpace lets a request that names a space work there, if its caller has the least role.
 // Routes without one work in no space: a request that names one is refused, and nothing
 // becomes private by mistake.
-func (s *server) enterSpace(least chat.Role) gin.HandlerFunc {
+func (s *server) enterSpace(least chat.Role, sends bool) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		id := c.GetHeader(spaceHeader)
 		if id == "" {
@@ -42,20 +44,50 @@ func (s *server) enterSpace(least chat.Role) gin.HandlerFunc {
 			s.fail(c, problem.Invalid("space_id", "is not used here"))
 			return
 		}
-		if err := s.mayEnter(c, id, least); err != nil {
+		if sends {
+			if err := s.EnterSpace(c, id); err != nil {
+				s.fail(c, err)
+			}
+			return
+		}
+		_, err := s.space(c, id, func(who identity.Caller) (chat.Space, error) {
+			return s.Store.Space(c.Request.Context(), who.ID, id, least)
+		})
+		if err != nil {
 			s.fail(c, err)
 			return
 		}
-		request.AddValue(c, func(ctx context.Context) context.Context { return db.InSpace(ctx, id) })
+		inSpace(c, id)
 	}
 }
 
-// mayEnter checks the caller's role in a space.
-func (s *server) mayEnter(c *gin.Context, id string, least chat.Role) error {
-	_, err := s.space(c, id, func(who identity.Caller) (chat.Space, error) {
-		return s.Store.Space(c.Request.Context(), who.ID, id, least)
-	})
-	return err
+func inSpace(c *gin.Context, id string) {
+	request.AddValue(c, func(ctx context.Context) context.Context { return db.InSpace(ctx, id) })
+}
+
+// EnterSpace lets a request work in the space that its body names, or in none. Whoever sends a
+// message or reads something there is checked then.
+func (s *server) EnterSpace(c *gin.Context, id string) error {
+	switch named := db.SpaceOf(c.Request.Context()); {
+	case id == "" || id == named:
+		return nil
+	case named != "":
+		return problem.Invalid("space_id", "must be the same as "+spaceHeader)
+	case identity.Of(c).Anonymous || uuid.Validate(id) != nil:
+		return s.refusedSpace(c.FullPath(), identity.Of(c), id, problem.NotFound)
+	}
+	inSpace(c, id)
+	return nil
+}
+
+// thisSpace returns the space of a request; zero without one.
+func (s *server) thisSpace(ctx context.Context, who identity.Caller) (chat.Space, error) {
+	id := db.SpaceOf(ctx)
+	if id == "" {
+		return chat.Space{}, nil
+	}
+	sp, err := s.Store.Space(ctx, who.ID, id, chat.Reader)
+	return sp, s.refusedSpace("", who, id, err)
 }
 
 // space calls f for a caller with an account, and counts the refusal of a space.
@@ -69,13 +101,21 @@ func (s *server) space(c *gin.Context, id string, f func(who identity.Caller) (c
 	default:
 		sp, err = f(who)
 	}
+	return sp, s.refusedSpace(c.FullPath(), who, id, err)
+}
+
+// refusedSpace counts the refusal of a space, and returns it.
+func (s *server) refusedSpace(route string, who identity.Caller, id string, err error) error {
 	if errors.Is(err, db.ErrForbidden) {
 		err = errSpaceRole
 	}
-	if status := describe(err).Status; err != nil && (status == http.StatusForbidden || status == http.StatusNotFound) {
-		s.Audit.Count(entry(who, audit.SpaceRefused, map[string]any{"route": c.FullPath(), "space": logged(id)}), c.FullPath())
+	if err == nil {
+		return nil
 	}
-	return sp, err
+	if status := describe(err).Status; status == http.StatusForbidden || status == http.StatusNotFound {
+		s.Audit.Count(entry(who, audit.SpaceRefused, map[string]any{"route": route, "space": logged(id)}), route)
+	}
+	return err
 }
 
 func logged(id string) string { return id[:min(len(id), maxLoggedID)] }
@@ -173,21 +213,27 @@ func (s *server) noteGroups(c *gin.Context) {
 }
 
 type spaceJSON struct {
-	ID        string     `json:"id"`
-	Name      string     `json:"name"`
-	Everybody bool       `json:"public_documents"` // searches use public documents, too
-	Role      string     `json:"role"`             // of the caller
-	CreatedAt time.Time  `json:"created_at"`
-	DeletedAt *time.Time `json:"deleted_at,omitempty"`
+	ID           string      `json:"id"`
+	Name         string      `json:"name"`
+	Everybody    bool        `json:"public_documents"` // searches use public documents, too
+	Instructions string      `json:"instructions,omitempty"`
+	Agent        chat.Agent  `json:"agent,omitempty"`
+	Effort       chat.Effort `json:"effort,omitempty"`
+	Role         string      `json:"role"` // of the caller
+	CreatedAt    time.Time   `json:"created_at"`
+	DeletedAt    *time.Time  `json:"deleted_at,omitempty"`
 }
 
 func showSpace(sp chat.Space) spaceJSON {
-	return spaceJSON{sp.ID, sp.Name, sp.Everybody, sp.Role.String(), sp.CreatedAt, optionalTime(sp.DeletedAt)}
+	return spaceJSON{sp.ID, sp.Name, sp.Everybody, sp.Instructions, sp.Agent, sp.Effort, sp.Role.String(), sp.CreatedAt, optionalTime(sp.DeletedAt)}
 }
 
 type spaceBody struct {
-	Name      *string `json:"name"`
-	Everybody *bool   `json:"public_documents"`
+	Name         *string `json:"name"`
+	Everybody    *bool   `json:"public_documents"`
+	Instructions *string `json:"instructions"` // told to models as the operator's
+	Agent        *string `json:"agent"`
+	Effort       *string `json:"effort"`
 }
 
 // spacePatch is a spaceBody without a field that must be there.
@@ -207,6 +253,19 @@ func (s *server) apply(b spaceBody, sp *chat.Space) error {
 	p.Text("name", sp.Name, 1, maxSpaceName)
 	if b.Everybody != nil {
 		sp.Everybody = *b.Everybody
+	}
+	if b.Instructions != nil {
+		sp.Instructions = strings.TrimSpace(*b.Instructions)
+		p.Text("instructions", sp.Instructions, 0, chat.MaxSpaceInstructions)
+	}
+	if b.Agent != nil {
+		sp.Agent = chat.Agent(*b.Agent)
+		if _, known := s.Agents.Chosen().Find(sp.Agent); !known && sp.Agent != "" {
+			p.Add("agent", "must be "+dialect.OneOf(s.Agents.Chosen().Names())+" or empty")
+		}
+	}
+	if b.Effort != nil {
+		sp.Effort = p.Effort(*b.Effort)
 	}
 	return p.Err()
 }

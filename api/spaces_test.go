@@ -32,6 +32,9 @@ func (c *client) spaces(b *bundle) {
 	c.call(204, "DELETE", in+"/members?kind=group&id=/legal", nil)
 	c.call(204, "DELETE", "/api/documents/"+doc, nil, spaceHeader, space)
 	c.call(204, "POST", in+"/deleted/"+doc+"/restore", nil)
+	thread := c.call(201, "POST", "/api/conversations", m{"title": "Shared"}, spaceHeader, space)["id"].(string)
+	c.call(200, "PATCH", "/api/conversations/"+thread, m{"shared": true}, spaceHeader, space)
+	c.call(201, "POST", "/api/conversations/"+thread+"/branch", m{}, spaceHeader, space)
 	c.call(204, "DELETE", in+"?name=Team", nil)
 	c.call(200, "POST", in+"/restore", nil)
 }
@@ -195,10 +198,9 @@ func TestRolesInASpace(t *testing.T) {
 	carol.call(200, "GET", "/api/documents/"+doc, nil, spaceHeader, space)
 
 	// What works in no space is refused there, so that nothing is private by mistake.
-	for _, route := range []string{"/api/conversations", "/api/document-sets", "/api/imports", "/api/me"} {
+	for _, route := range []string{"/api/discoveries", "/api/document-sets", "/api/imports", "/api/me"} {
 		ann.call(400, "GET", route, nil, spaceHeader, space)
 	}
-	ann.call(400, "POST", "/api/chat", m{"message": "What does the canary say?"}, spaceHeader, space)
 	bob.call(400, "POST", "/api/chat", m{"message": "x", "tagged_doc_ids": []string{doc}})
 
 	ann.call(400, "DELETE", members+"?kind=person&id=ann", nil) // the last manager
@@ -241,4 +243,53 @@ func TestMovingADocumentIntoASpaceAndBack(t *testing.T) {
 		kinds[e.Kind] += e.Times
 	}
 	require.Equal(t, []int{2, 2, 2}, []int{kinds[audit.SpaceChanged], kinds[audit.DocumentMoved], kinds[audit.SpaceRefused]})
+}
+
+// Rules C14, C16 and C17.
+func TestConversationOfASpaceIsReadByItsReadersOnly(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob, eve := b.client().signedIn("ann"), b.client().signedIn("bob"), b.client().signedIn("eve")
+	space := ann.call(201, "POST", "/api/spaces", m{"name": "Team", "instructions": "Be brief.", "effort": "quick"})["id"].(string)
+	member := "/api/spaces/" + space + "/members"
+	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "reader"})
+	thread := ann.call(201, "POST", "/api/conversations", m{"title": "Canary"}, spaceHeader, space)["id"].(string)
+	path, history := "/api/conversations/"+thread, "/api/chat/history/"+thread
+	_, _, _, err := b.store.InsertTurn(t.Context(), chat.Turn{ID: "t", ThreadID: thread, Owner: "ann", Space: space, ClientTurnID: "t", Content: chat.Content{Message: "canary", Agent: chat.AgentDocuments}})
+	require.NoError(t, err)
+	require.NoError(t, b.store.MarkTurn(t.Context(), "ann", "t", chat.TurnRunning, chat.RootCheckpoint))
+	require.NoError(t, must.ErrOf(b.store.Settle(t.Context(), db.Settlement{Owner: "ann", ThreadID: thread, TurnID: "t", Parent: chat.RootCheckpoint, Status: chat.TurnCompleted, Text: "It sings.",
+		Terminal: chat.Event{Type: chat.EventResponse, N: 1, TurnID: "t", ThreadID: thread, Response: &chat.Response{Text: "It sings."}}})))
+
+	require.Equal(t, space, ann.call(200, "GET", path, nil, spaceHeader, space)["space_id"])
+	require.Empty(t, ann.call(200, "GET", "/api/conversations", nil)["items"])
+	require.Equal(t, "", ann.call(200, "GET", path, nil)["title"], "it may name a document")
+	ann.call(403, "POST", path+"/shares", m{})
+	ann.call(400, "POST", "/api/chat", m{"message": "More?", "thread_id": thread})
+	eve.call(404, "POST", "/api/chat", m{"message": "More?", "space_id": space})
+	b.client().call(404, "POST", "/api/chat", m{"message": "More?"}, spaceHeader, space)
+
+	bob.call(404, "GET", path, nil, spaceHeader, space)
+	bob.call(404, "PATCH", path, m{"shared": true}, spaceHeader, space)
+	ann.call(400, "PATCH", "/api/conversations/"+ann.call(201, "POST", "/api/conversations", m{})["id"].(string), m{"shared": true})
+	ann.call(200, "PATCH", path, m{"shared": true}, spaceHeader, space)
+	require.Equal(t, "ann", bob.call(200, "GET", path, nil, spaceHeader, space)["author"])
+	read := func(c *client) string {
+		_, body := c.body(history, space)
+		return body
+	}
+	require.Contains(t, read(bob), "It sings.")
+	require.Contains(t, read(bob), `"author":"ann"`)
+	bob.call(404, "GET", path, nil)
+	eve.call(404, "GET", path, nil, spaceHeader, space)
+	copied := bob.call(201, "POST", path+"/branch", m{}, spaceHeader, space)["id"].(string)
+	bob.call(404, "PATCH", path, m{"title": "Mine"}, spaceHeader, space)
+
+	ann.call(204, "DELETE", member+"?kind=person&id=bob", nil)
+	bob.call(404, "GET", path, nil, spaceHeader, space)
+	bob.call(404, "GET", history, nil, spaceHeader, space)
+	bob.call(404, "POST", "/api/chat", m{"message": "More?", "thread_id": copied}, spaceHeader, space)
+	_, own := bob.body("/api/chat/history/"+copied, "")
+	require.NotContains(t, own, "It sings.")
+	require.Contains(t, own, chat.Withheld)
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/db"
 )
 
 // eventStream writes server-sent events to one client.
@@ -37,6 +39,8 @@ type eventStream struct {
 	failed string
 	// The wire sends one document at the end; nil: it sends events.
 	whole dialect.Whole
+	// mayRead reports whether the client still reads the space of the turn; nil: it is in none.
+	mayRead func() bool
 	// Which events of the turn the client gets.
 	filter dialect.Shown
 }
@@ -55,6 +59,13 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 		done: request.ClientContext(c).Done(), stop: s.Stop, wire: wire, filter: dialect.Shown{View: view},
 	}
 	o.expired, o.stopExpiry = s.expiry(identity.Of(c))
+	if space, who := db.SpaceOf(c.Request.Context()), identity.Of(c); space != "" {
+		ctx := db.InSpace(request.ClientContext(c), space)
+		o.mayRead = func() bool {
+			_, err := s.Store.ThisSpace(ctx, who.ID)
+			return !errors.Is(err, db.ErrNotFound)
+		}
+	}
 	if o.whole, _ = wire.(dialect.Whole); o.whole != nil {
 		h.Set("Content-Type", "application/json; charset=utf-8")
 		h.Set("Cache-Control", "no-store")
@@ -84,6 +95,9 @@ func (o *eventStream) add(e chat.Event, id string) {
 
 // end writes the end of the stream in its dialect.
 func (o *eventStream) end() error {
+	if o.whole != nil && o.left() {
+		o.fail(chat.CodeForbidden, messages.SpaceLeft.Message())
+	}
 	o.buf = o.wire.End(o.buf)
 	if o.whole != nil {
 		for name, value := range o.wire.Header() {
@@ -99,6 +113,10 @@ func (o *eventStream) end() error {
 func (o *eventStream) flush() error {
 	if o.whole != nil { // nothing is sent before the end
 		return nil
+	}
+	if o.left() {
+		o.buf = o.buf[:0]
+		return o.expire(chat.CodeForbidden, messages.SpaceLeft.Message())
 	}
 	if len(o.buf) > 0 {
 		_, err := o.w.Write(o.buf)
@@ -127,7 +145,7 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 		case <-o.stop:
 			return request.ErrStopping
 		case <-o.expired:
-			return o.expire()
+			return o.expire(chat.CodeUnauthenticated, problem.Expired.Message)
 		case <-o.ping.C:
 			if o.whole != nil {
 				continue
@@ -143,14 +161,23 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 // errTokenExpired ends a stream. Its client has already received the error event.
 var errTokenExpired = errors.New("the caller's token has expired")
 
-// expire ends a stream because its client's token has expired. The turn goes on.
-func (o *eventStream) expire() error {
-	e := o.shown
-	e.Type, e.Code, e.Retryable = chat.EventFailed, chat.CodeUnauthenticated, true
-	e.Say(problem.Expired.Message)
-	o.buf = o.wire.Event(o.buf, e, "")
+// expire ends a stream because its client's token has expired, or because the client has left
+// the space. The turn goes on.
+func (o *eventStream) expire(code string, why messages.Message) error {
+	o.fail(code, why)
 	return errors.Join(errTokenExpired, o.end())
 }
+
+func (o *eventStream) fail(code string, why messages.Message) {
+	o.mayRead = nil // nothing of the turn follows
+	e := o.shown
+	e.Type, e.Code, e.Retryable = chat.EventFailed, code, code == chat.CodeUnauthenticated
+	e.Say(why)
+	o.buf = o.wire.Event(o.buf, e, "")
+}
+
+// left reports whether the client does not read the space of the turn any more.
+func (o *eventStream) left() bool { return o.mayRead != nil && !o.mayRead() }
 
 // follow sends a turn's events until it is over or, with untilAsked, until it waits
 // for a person. after names the interrupt after which the stream begins; empty: it
@@ -192,7 +219,10 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 
 // viewer returns a viewer of an open turn, or of the log of a settled one. early may be nil.
 func (s *server) viewer(ctx context.Context, t chat.Turn, after follow.Position, early *follow.Early, known ...chat.Entry) (*follow.Viewer, error) {
-	ref := follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}
+	if t.Space != db.SpaceOf(ctx) {
+		return nil, db.ErrNotFound
+	}
+	ref := follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID, Space: t.Space}
 	if !t.Status.Settled() {
 		v := early.Follow(s.hub, ref, after, known...)
 		v.RunID = t.StreamRunID

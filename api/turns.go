@@ -65,6 +65,7 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 	if in.Content.Model, err = s.chosenModel(in.Content.Model); err != nil {
 		return submittedTurn{}, err
 	}
+	in.Space = db.SpaceOf(ctx)
 	now := s.now()
 	turn := newTurn(who.ID, in, now)
 	lost := s.settleLostBefore(ctx, who.ID, in) // concurrent with the insert, so that it adds no latency
@@ -307,6 +308,7 @@ func newTurn(owner string, in dialect.Submit, now time.Time) chat.Turn {
 		Owner:        owner,
 		ClientTurnID: in.ClientTurnID,
 		StreamRunID:  in.StreamRunID,
+		Space:        in.Space,
 		Content:      in.Content,
 		ContentHash:  in.Content.Hash(),
 		Status:       chat.TurnNew,
@@ -340,14 +342,26 @@ func turnID(now time.Time) string {
 // row of an earlier try.
 func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Submit, turn chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
 	var exists *bool // whether the conversation exists; nil: not checked
+	var first bool   // it follows no turn
 	reads, rctx := errgroup.WithContext(ctx)
 	reads.Go(func() error { return s.checkSubmit(rctx, who.ID, in) })
+	var space chat.Space
+	reads.Go(func() (err error) {
+		space, err = s.thisSpace(rctx, who)
+		return err
+	})
 	reads.Go(func() (err error) { // after the hash, so that a retry has the same hash whatever agent and model the first try got
-		turn.Content.Agent, turn.Content.Model, exists, err = s.answererFor(rctx, who.ID, in)
+		turn.Content.Agent, turn.Content.Model, first, exists, err = s.answererFor(rctx, who.ID, in)
 		return err
 	})
 	if err := reads.Wait(); err != nil {
 		return turn, false, false, err
+	}
+	if space.Agent != "" && in.AgentUnset && first {
+		turn.Content.Agent = space.Agent
+	}
+	if turn.Content.Effort == "" {
+		turn.Content.Effort = space.Effort
 	}
 	counted, err := s.limits.Admit(ctx, who, turn, in.ClientTurnID != "", exists)
 	if err != nil {
@@ -375,7 +389,7 @@ func (s *server) chosenModel(name string) (string, error) {
 // board the boards' agent, else the agent that the message names, else that of the turn that
 // it follows, else the dialect's default; the model in the same way, empty: none was chosen.
 // exists says whether the conversation exists; nil: not checked.
-func (s *server) answererFor(ctx context.Context, owner string, in dialect.Submit) (agent chat.Agent, model string, exists *bool, err error) {
+func (s *server) answererFor(ctx context.Context, owner string, in dialect.Submit) (agent chat.Agent, model string, first bool, exists *bool, err error) {
 	agent, model = in.Content.Agent, in.Content.Model
 	inherits := model == "" && !in.ModelNamed && len(s.Model.Choices) > 0
 	followed := false
@@ -391,10 +405,10 @@ func (s *server) answererFor(ctx context.Context, owner string, in dialect.Submi
 	}
 	known := followed && in.AgentUnset && agent != chat.AgentDiscovery // the thread of a board has only turns of its agent
 	if err != nil || in.ThreadID == "" || len(in.Content.Board) > 0 || known {
-		return agent, model, exists, err
+		return agent, model, !followed, exists, err
 	}
 	agent, err = s.agentOnBoard(ctx, owner, in.ThreadID, agent)
-	return agent, model, exists, err
+	return agent, model, !followed, exists, err
 }
 
 // followed returns the content of the turn that a message follows, or of the thread's newest

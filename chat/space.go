@@ -10,10 +10,17 @@ type Space struct {
 	ID        string
 	Name      string
 	Everybody bool // searches use public documents, too
-	CreatedAt time.Time
-	DeletedAt time.Time // zero: it is not deleted
-	Role      Role      // of the person who reads it
+	// Instructions are told to models as the operator's, at most MaxSpaceInstructions characters.
+	Instructions string
+	Agent        Agent  // of new conversations; empty: the usual one
+	Effort       Effort // of messages that name none; empty: that of the settings
+	CreatedAt    time.Time
+	DeletedAt    time.Time // zero: it is not deleted
+	Role         Role      // of the person who reads it
 }
+
+// MaxSpaceInstructions limits Space.Instructions, in characters.
+const MaxSpaceInstructions = 4000
 
 // Role is what a member of a space may do. A greater one may do all that a smaller one may.
 type Role int

@@ -203,6 +203,7 @@ type Turn struct {
 	StreamRunID  string
 	Content      Content
 	ContentHash  string
+	Space        string // of its conversation; empty: it is in none
 	Status       TurnStatus
 	CreatedAt    time.Time
 	SettledAt    time.Time // zero while open
@@ -267,12 +268,13 @@ type Message struct {
 	Content   string
 	CreatedAt time.Time
 	TurnID    string
+	Space     string // of its turn
 	Parent    string // parent checkpoint: a turn id or RootCheckpoint
 	// Metadata of an assistant message: action, citations, confidences,
 	// tokens_used, cost_usd, client_turn_id, stream_run_id, finished_reason and,
 	// for a kept partial, interrupted, interrupted_reason, token_estimate. Of a
 	// user message: client_turn_id, stream_run_id, tagged_doc_ids, tiptap_json,
-	// attachments (ids).
+	// attachments (ids), and author of one that was copied from somebody else's conversation.
 	Metadata map[string]any
 }
 
@@ -293,8 +295,10 @@ type Conversation struct {
 	Status        string // idle, running, interrupted
 	Approval      bool   // interrupted by a question about tool calls
 	Kind          ThreadKind
-	Pinned        bool // listed before the others
-	Archived      bool // not in the list, but in that of the archived ones
+	Space         string // in which it was begun; empty: in none
+	Shared        bool   // with those who read the space
+	Pinned        bool   // listed before the others
+	Archived      bool   // not in the list, but in that of the archived ones
 	// Match is set by a search: the part around the search words of the newest message that
 	// has them; empty when only the title has them.
 	Match string

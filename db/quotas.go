@@ -14,6 +14,9 @@ type Inserter interface {
 	// id belongs to somebody else (so that ids cannot be probed), also after it was
 	// deleted. Its owner can use the id of a deleted conversation again.
 	CreateConversation(ctx context.Context, c chat.Conversation) (chat.Conversation, error)
+	// CopyBranch makes c from a branch of a conversation that is shared with the space of ctx,
+	// with the newest turns that are settled. head is a checkpoint; empty: the newest.
+	CopyBranch(ctx context.Context, threadID, head string, c chat.Conversation) (chat.Conversation, error)
 	// InsertTurn writes a new turn, and its conversation if needed. Its status is
 	// new, whatever t.Status is: a turn that ran while the database was unavailable
 	// is inserted late, with its own id and time, and then marked and settled like

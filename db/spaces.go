@@ -23,6 +23,26 @@ func SpaceOf(ctx context.Context) string {
 	return id
 }
 
+type readerKey struct{}
+
+// ReadBy returns a context in which reader's membership counts, not that of the owner of a
+// conversation that is read (AuthorInSpace).
+func ReadBy(ctx context.Context, reader string) context.Context {
+	return context.WithValue(ctx, readerKey{}, reader)
+}
+
+// ReaderOf returns the reader of ReadBy; owner without one.
+func ReaderOf(ctx context.Context, owner string) string {
+	if id, _ := ctx.Value(readerKey{}).(string); id != "" {
+		return id
+	}
+	return owner
+}
+
+// MembershipKept is how long a read of a space relies on the look-up of an earlier read. A
+// change of members that this store has made, or that DropMemberships reports, takes effect at once.
+const MembershipKept = 2 * time.Second
+
 // Limits of spaces.
 const (
 	MaxSpaces       = 50  // that one person is a member of by their id
@@ -42,6 +62,7 @@ var (
 	ErrManyMembers = errors.New("too many members")
 	ErrSameName    = errors.New("the name is not that of the space")
 	ErrProcessing  = errors.New("the document is still processed")
+	ErrOtherSpace  = errors.New("the conversation is in another space")
 	ErrSameSource  = errors.New("the space has the document of this source")
 )
 
@@ -53,6 +74,9 @@ type Spaces interface {
 	// Space returns a space that owner reads, with owner's role. It needs at least a role; a
 	// deleted space is ErrNotFound.
 	Space(ctx context.Context, owner, id string, least chat.Role) (chat.Space, error)
+	// ThisSpace returns the space of ctx, by a look-up of the last moments (MembershipKept); zero
+	// without one.
+	ThisSpace(ctx context.Context, owner string) (chat.Space, error)
 	// Spaces lists the spaces that owner reads, oldest first, and deleted ones that owner managed.
 	Spaces(ctx context.Context, owner string) ([]chat.Space, error)
 	// ChangeSpace replaces what managers choose.
@@ -77,6 +101,8 @@ type Spaces interface {
 	DeletedInSpace(ctx context.Context, owner, space string) ([]chat.Document, error)
 	// LeaveSpace moves a document of a space to owner's own. They need to be a manager, or to have added it.
 	LeaveSpace(ctx context.Context, owner, space, id string) error
+	// DropMemberships forgets look-ups of membership, which another process has changed.
+	DropMemberships()
 	// PruneSpaces deletes what cannot be restored any more.
 	PruneSpaces(ctx context.Context, now time.Time) error
 }

@@ -126,6 +126,7 @@ type Text struct {
 type ConversationChange struct {
 	Title            *string
 	Pinned, Archived *bool
+	Shared           *bool // with the space of the conversation
 }
 
 // TurnContext is a turn and the state of its thread, read together.
@@ -189,7 +190,11 @@ type Conversations interface {
 	// NeverUsed reports whether the owner has and had no conversation with the id. What others
 	// have does not count.
 	NeverUsed(ctx context.Context, owner, id string) (bool, error)
-	// ListConversations lists the pinned ones, then the others, both by last message, newest
+	// AuthorInSpace returns the owner of a conversation that is shared with the space of ctx,
+	// which reader reads; reader themselves for a conversation of theirs and without a space.
+	AuthorInSpace(ctx context.Context, reader, id string) (string, error)
+	// ListConversations lists those of the space of ctx, also shared ones of others, or those
+	// in no space: the pinned ones, then the others, both by last message, newest
 	// first; limit 1 to 100. q matches titles and message text, case-insensitively, and also
 	// finds archived conversations; without q they are left out.
 	ListConversations(ctx context.Context, owner, q, cursor string, limit int) (Page[chat.Conversation], error)

@@ -209,7 +209,7 @@ func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
 }
 
 func (u *turn) applyBegun(b activities.Begun) {
-	u.Model = b.Model
+	u.Model, u.Space = b.Model, b.Space
 	if b.Unsaved {
 		return
 	}

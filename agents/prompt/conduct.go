@@ -39,6 +39,11 @@ func UnseenPicturesNote(n int) string {
 	return fmt.Sprintf("\n\n(%d attached: you cannot see pictures. Say so if it matters.)", n)
 }
 
+// SpaceNote returns what the managers of a space tell the model.
+func SpaceNote(instructions string) string {
+	return "\n\n# Instructions of this space\n\n" + instructions
+}
+
 // WishesNote returns the note about how the person wants all answers; "" if they have not said.
 // It stands in their own message, as their data: rules are in the system message.
 func WishesNote(wishes string) string {

@@ -7,6 +7,7 @@ import "github.com/palaver-chat/palaver/chat"
 type Submit struct {
 	ThreadID     string // a UUID; empty: the server derives or makes one
 	ThreadAlias  string // the client's name of the thread, if it is no UUID
+	Space        string // that the body names; empty: that of the header, or none
 	Content      chat.Content
 	AgentUnset   bool   // the client named no agent: Content has the dialect's default, which applies if the thread has no agent yet
 	ModelNamed   bool   // Content.Model counts also when it is empty, instead of the model of the turn that it follows

@@ -13,6 +13,7 @@ import (
 // Fields are the fields of the native body, except the message and its thread. Several dialects accept
 // them.
 type Fields struct {
+	SpaceID            *string         `json:"space_id"`
 	TipTap             json.RawMessage `json:"tiptap_json"`
 	TaggedDocs         []string        `json:"tagged_doc_ids"`
 	TaggedSets         []string        `json:"tagged_set_ids"`
@@ -69,6 +70,9 @@ func (f Fields) Submit(p *Problems, agents chat.Agents, agent chat.Agent, cancel
 		}
 	}
 	s.Content.Effort = p.Effort(value(f.Effort))
+	if v := value(f.SpaceID); v != "" {
+		s.Space = p.UUID("space_id", v)
+	}
 	p.ID("client_turn_id", s.ClientTurnID)
 	p.ID("stream_run_id", s.StreamRunID)
 	p.ID("parent_checkpoint_id", s.Content.ParentRequest)

@@ -82,6 +82,9 @@ type Server interface {
 
 // Streams are the commands to threads and the streams of turns, for a request's caller.
 type Streams interface {
+	// EnterSpace lets the request work in the space that its body names; empty: that of the
+	// header, or none.
+	EnterSpace(c *gin.Context, id string) error
 	// Submit takes a message and streams its turn until it is over or waits for a person.
 	Submit(c *gin.Context, in Submit, wire NewWire) error
 	// Answer answers a thread's question and streams the rest of its turn.
@@ -106,6 +109,9 @@ type Reads interface {
 	NeverUsed(ctx context.Context, owner, thread string, err error) bool
 	// Logs returns turns and their events by turn id. Running turns have no events.
 	Logs(ctx context.Context, owner string, turnIDs []string) (map[string]TurnLog, error)
+	// Author returns the owner of a thread that somebody else shares with the request's space,
+	// and a context to read it; owner for their own.
+	Author(ctx context.Context, owner, thread string) (_ context.Context, author string, _ error)
 	// OpenTurns returns a thread's open turns, oldest first.
 	OpenTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error)
 	// Question returns the interrupt that a thread waits on, nil for none.

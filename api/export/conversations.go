@@ -161,7 +161,7 @@ func (o *turnWriter) turn(ctx context.Context, l db.TurnLog) error {
 	t := turnJSON{ID: l.Turn.ID, Parent: l.Turn.Parent, Status: l.Turn.Status, CreatedAt: l.Turn.CreatedAt, Content: l.Turn.Content, Events: l.Events}
 	if l.Turn.Status.Settled() {
 		t.SettledAt = &l.Turn.SettledAt
-	} else if texts, err := o.store.Texts(ctx, o.User, l.Turn.ID); err == nil { // it may have ended meanwhile
+	} else if texts, err := o.store.Texts(ctx, o.User, l.Turn.ID); err == nil && l.Turn.Space == "" { // it may have ended meanwhile
 		t.Texts = texts
 	}
 	b, err := json.Marshal(t)

@@ -25,7 +25,7 @@ import (
 )
 
 // Ref names a turn.
-type Ref struct{ Owner, ThreadID, TurnID string }
+type Ref struct{ Owner, ThreadID, TurnID, Space string }
 
 // Engine queries a turn's workflow for its log.
 type Engine interface {
@@ -225,6 +225,7 @@ func (f *follower) subscription(early *Early) (context.Context, <-chan bus.Signa
 // it is over or has no viewers. Without signals it subscribes.
 func (f *follower) run(ctx context.Context, signals <-chan bus.Signal, known []chat.Entry) {
 	defer f.stop()
+	ctx = db.InSpace(ctx, f.ref.Space)
 	if signals == nil {
 		var err error
 		if signals, err = f.hub.bus.Subscribe(ctx, f.ref.TurnID); err != nil {

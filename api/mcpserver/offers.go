@@ -16,6 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/imports/links"
 	"github.com/palaver-chat/palaver/tools"
@@ -49,7 +50,8 @@ var offers = []offer{
 				"enable_web_search":{"type":"boolean","description":"true: search the web too. Otherwise as the message asks."},
 				"web_search":{"type":"string","enum":["never"],"description":"never: do not search the web, whatever the message asks for."},
 				"effort":{"type":"string","enum":["quick","normal","thorough"],"description":"How much work the answer may take: one search, a few steps, or a plan and as many steps as the limits allow. Left out: as the settings say."},
-				"client_turn_id":{"type":"string","maxLength":128,"description":"An id of the caller's own. The same message sent again with it is not asked twice."}}}`),
+				"client_turn_id":{"type":"string","maxLength":128,"description":"An id of the caller's own. The same message sent again with it is not asked twice."},
+				"space_id":{"type":"string","format":"uuid","description":"The space to work in. Left out: the caller's own documents."}}}`),
 			Annotations: &sdk.ToolAnnotations{Title: "Ask Palaver", DestructiveHint: new(bool)},
 		},
 		run: (*Server).offerAsk,
@@ -62,7 +64,8 @@ var offers = []offer{
 			InputSchema: json.RawMessage(`{"type":"object","required":["query"],"properties":{
 				"query":{"type":"string","minLength":1,"maxLength":1000},
 				"doc_ids":{"type":"array","items":{"type":"string","format":"uuid"},"maxItems":100,"description":"Search these documents only."},
-				"limit":{"type":"integer","minimum":1,"maximum":50,"default":10}}}`),
+				"limit":{"type":"integer","minimum":1,"maximum":50,"default":10},
+				"space_id":{"type":"string","format":"uuid","description":"The space to work in. Left out: the caller's own documents."}}}`),
 			Annotations: &sdk.ToolAnnotations{Title: "Search documents", ReadOnlyHint: true},
 		},
 		run: (*Server).offerSearch,
@@ -74,7 +77,8 @@ var offers = []offer{
 			Description: "Lists the documents that the caller can ask about, newest first.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{
 				"limit":{"type":"integer","minimum":1,"maximum":200,"default":50},
-				"cursor":{"type":"string","description":"next_cursor of the page before."}}}`),
+				"cursor":{"type":"string","description":"next_cursor of the page before."},
+				"space_id":{"type":"string","format":"uuid","description":"The space to work in. Left out: the caller's own documents."}}}`),
 			Annotations: &sdk.ToolAnnotations{Title: "List documents", ReadOnlyHint: true},
 		},
 		run: (*Server).offerList,
@@ -115,6 +119,9 @@ func (s *Server) offerImport(in *call, arguments json.RawMessage, report func(st
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
+	if err := outsideSpaces(in); err != nil {
+		return nil, err
+	}
 	in.keepAlive()
 	ctx, cancel := context.WithTimeout(in.clientContext, tools.ImportWait)
 	defer cancel()
@@ -131,6 +138,9 @@ func (s *Server) offerListImports(in *call, arguments json.RawMessage, _ func(st
 	if err := dialect.Decode(arguments, &struct{}{}); err != nil {
 		return nil, err
 	}
+	if err := outsideSpaces(in); err != nil {
+		return nil, err
+	}
 	list, shown, err := s.Backend.Imports(in.ctx, in.who.ID)
 	if err != nil {
 		return nil, err
@@ -142,6 +152,7 @@ func (s *Server) offerList(in *call, arguments json.RawMessage, _ func(string)) 
 	a := struct {
 		Limit  int    `json:"limit"`
 		Cursor string `json:"cursor"`
+		Space  string `json:"space_id"`
 	}{Limit: 50}
 	if err := dialect.Decode(arguments, &a); err != nil {
 		return nil, err
@@ -149,7 +160,7 @@ func (s *Server) offerList(in *call, arguments json.RawMessage, _ func(string)) 
 	var p dialect.Problems
 	checkRange(&p, "limit", a.Limit, 1, 200)
 	p.Text("cursor", a.Cursor, 0, request.MaxCursor)
-	if err := p.Err(); err != nil {
+	if err := s.enter(&p, in, a.Space); err != nil {
 		return nil, err
 	}
 	page, shown, err := s.Backend.Documents(in.ctx, in.who.ID, a.Cursor, a.Limit)
@@ -174,6 +185,7 @@ func (s *Server) offerSearch(in *call, arguments json.RawMessage, _ func(string)
 		Query  string   `json:"query"`
 		DocIDs []string `json:"doc_ids"`
 		Limit  int      `json:"limit"`
+		Space  string   `json:"space_id"`
 	}{Limit: 10}
 	if err := dialect.Decode(arguments, &a); err != nil {
 		return nil, err
@@ -183,7 +195,7 @@ func (s *Server) offerSearch(in *call, arguments json.RawMessage, _ func(string)
 	p.Text("query", query, 1, request.MaxQuery)
 	checkRange(&p, "limit", a.Limit, 1, 50)
 	ids := p.UUIDs("doc_ids", a.DocIDs)
-	if err := p.Err(); err != nil {
+	if err := s.enter(&p, in, a.Space); err != nil {
 		return nil, err
 	}
 	if err := s.Backend.CheckVisible(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
@@ -203,6 +215,26 @@ func (s *Server) offerSearch(in *call, arguments json.RawMessage, _ func(string)
 	return toolResult(b.String(), shown), nil
 }
 
+// enter lets a call work in the space that its arguments name, once they are valid.
+func (s *Server) enter(p *dialect.Problems, in *call, space string) (err error) {
+	if space != "" {
+		space = p.UUID("space_id", space)
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	in.ctx, err = s.Backend.EnterSpace(in.ctx, in.who, space)
+	return err
+}
+
+// outsideSpaces refuses a call in a space, where nothing is imported.
+func outsideSpaces(in *call) error {
+	if db.SpaceOf(in.ctx) != "" {
+		return problem.Invalid("space_id", "is not used here")
+	}
+	return nil
+}
+
 func checkRange(p *dialect.Problems, field string, n, least, greatest int) {
 	if n < least || n > greatest {
 		p.Add(field, fmt.Sprintf("must be a number from %d to %d", least, greatest))
@@ -219,6 +251,7 @@ type askArguments struct {
 	WebSearch    string   `json:"web_search"`
 	Effort       string   `json:"effort"`
 	ClientTurnID string   `json:"client_turn_id"`
+	Space        string   `json:"space_id"`
 }
 
 // offerAsk submits a turn, or answers its question, and waits until it is over or
@@ -251,7 +284,7 @@ func (s *Server) offerAsk(in *call, arguments json.RawMessage, report func(strin
 	effort := p.Effort(a.Effort)
 	p.ID("client_turn_id", a.ClientTurnID)
 	web, noWeb := p.WebSearch(a.EnableWeb, a.WebSearch)
-	if err := p.Err(); err != nil {
+	if err := s.enter(&p, in, a.Space); err != nil {
 		return nil, err
 	}
 	if err := s.Backend.CheckVisible(in.ctx, in.who.ID, "doc_ids", ids); err != nil {

@@ -51,6 +51,9 @@ type Server struct {
 
 // Backend is what the tools need of the API.
 type Backend interface {
+	// EnterSpace returns a context in which the caller works in a space that they read; empty:
+	// that of ctx, or none.
+	EnterSpace(ctx context.Context, who identity.Caller, space string) (context.Context, error)
 	// Documents returns a page of the owner's documents, and its JSON.
 	Documents(ctx context.Context, owner, cursor string, limit int) (page db.Page[chat.Document], shown any, _ error)
 	// Search returns the passages that fit a query best, and their JSON.

@@ -186,7 +186,7 @@ func (d *documentBuilder) add(o Operation) {
 		op.AddParameter(p.describe(openapi3.NewQueryParameter(p.Name)))
 	}
 	if o.InSpace != chat.NoMember {
-		o.Headers = append(slices.Clip(o.Headers), Param{Name: "X-Space-Id", About: "The space in which the request works. Without it: the caller's own documents."})
+		o.Headers = append(slices.Clip(o.Headers), Param{Name: "X-Space-Id", About: "The space in which the request works. Without it: the caller's own documents and conversations."})
 	}
 	for _, p := range o.Headers {
 		op.AddParameter(p.describe(openapi3.NewHeaderParameter(p.Name)))

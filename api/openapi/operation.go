@@ -23,6 +23,8 @@ type Operation struct {
 	Probe    bool // has the short timeout of probes
 	// InSpace is the least role in a space with which the route works there; 0: it works in no space.
 	InSpace chat.Role
+	// Sends means that the handler checks the role, with its other reads.
+	Sends bool
 
 	// Takes are the kinds of credentials that the route accepts; 0: all. The route of another
 	// kind answers 403.

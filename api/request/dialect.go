@@ -14,6 +14,9 @@ func Submits(s dialect.Server, parse func([]byte, chat.Agents) (dialect.Submit, 
 		if err != nil {
 			return err
 		}
+		if err := s.EnterSpace(c, in.Space); err != nil {
+			return err
+		}
 		return s.Submit(c, in, wire)
 	}
 }

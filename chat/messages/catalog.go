@@ -21,6 +21,8 @@ var (
 	NoGoogle        = define("account.no_google", "Google accounts cannot be connected to this server.")
 	PublicDocument  = define("document.public", "This belongs to everyone and cannot be changed here.")
 	SpaceRole       = define("space.role", "Your role in this space does not allow this.")
+	SpaceLeft       = define("space.left", "You do not read this space any more.")
+	SpaceLink       = define("space.link", "A conversation of a space has no public links.")
 	OtherVersion    = define("request.version_conflict", "Another version has been stored meanwhile. Read it first.")
 	TurnIDUsed      = define("turn.id_used", "This client_turn_id was used with other content.")
 	TurnBegun       = define("turn.begun", "This message no longer waits: it is being answered.")
@@ -301,6 +303,7 @@ var (
 
 // Text inside of answers. A client finds it there as it stands here.
 var (
+	Withheld           = define("answer.withheld", "[removed: from documents of a space that you do not read here]")
 	QuoteRemoved       = define("answer.quote_removed", "[quotation removed: not in the sources]")
 	AnswerOffline      = define("answer.offline", "Offline engine: quoted from your documents, no language model is configured.")
 	AnswerOfflinePlain = define("answer.offline_plain", "Offline engine: no language model is configured.")

@@ -16,29 +16,30 @@ import (
 
 // Kinds of entries.
 const (
-	Started       = "started"         // a process started, with these settings
-	SignInRefused = "sign_in_refused" // counted
-	LimitHit      = "limit_hit"       // counted
-	Decided       = "decision"        // about tool calls
-	Deleted       = "deletion"
-	Exported      = "export"
-	Claimed       = "claim" // an account took over what an anonymous caller had stored
-	Connected     = "account_connected"
-	Disconnected  = "account_disconnected"
-	KeyCreated    = "key_created"
-	KeyRevoked    = "key_revoked"
-	SessionsEnded = "sessions_ended"
-	ShareCreated  = "share_created"
-	ShareRevoked  = "share_revoked"
-	AdminRead     = "admin_read"     // an administrator read what the page of administrators shows
-	AdminRefused  = "admin_refused"  // counted: somebody else tried to
-	SpaceChanged  = "space_changed"  // created, changed, deleted, restored, or its members were
-	DocumentMoved = "document_moved" // into a space, or out of one
-	SpaceRefused  = "space_refused"  // counted
+	Started            = "started"         // a process started, with these settings
+	SignInRefused      = "sign_in_refused" // counted
+	LimitHit           = "limit_hit"       // counted
+	Decided            = "decision"        // about tool calls
+	Deleted            = "deletion"
+	Exported           = "export"
+	Claimed            = "claim" // an account took over what an anonymous caller had stored
+	Connected          = "account_connected"
+	Disconnected       = "account_disconnected"
+	KeyCreated         = "key_created"
+	KeyRevoked         = "key_revoked"
+	SessionsEnded      = "sessions_ended"
+	ShareCreated       = "share_created"
+	ShareRevoked       = "share_revoked"
+	AdminRead          = "admin_read"          // an administrator read what the page of administrators shows
+	AdminRefused       = "admin_refused"       // counted: somebody else tried to
+	SpaceChanged       = "space_changed"       // created, changed, deleted, restored, or its members were
+	DocumentMoved      = "document_moved"      // into a space, or out of one
+	SpaceRefused       = "space_refused"       // counted
+	ConversationShared = "conversation_shared" // with a space, or not any more
 )
 
 // Kinds lists every kind.
-var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported, Claimed, Connected, Disconnected, KeyCreated, KeyRevoked, SessionsEnded, ShareCreated, ShareRevoked, AdminRead, AdminRefused, SpaceChanged, DocumentMoved, SpaceRefused}
+var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported, Claimed, Connected, Disconnected, KeyCreated, KeyRevoked, SessionsEnded, ShareCreated, ShareRevoked, AdminRead, AdminRefused, SpaceChanged, DocumentMoved, SpaceRefused, ConversationShared}
 
 // Command is the channel of palaver's command line; the others are a chat.Channel.
 const Command = "command"

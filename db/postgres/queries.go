@@ -94,7 +94,7 @@ func (q queries) InsertTurn(ctx context.Context, t sqlcgen.Turn, m sqlcgen.Messa
 	row, err := q.Queries.InsertTurn(ctx, sqlcgen.InsertTurnParams{
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: t.CreatedAt,
 		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: t.Content,
-		Generation: t.Generation, Address: t.Address, Role: m.Role, MessageAt: m.CreatedAt, Message: m.Content, Metadata: m.Metadata})
+		Generation: t.Generation, SpaceID: t.SpaceID, Address: t.Address, Role: m.Role, MessageAt: m.CreatedAt, Message: m.Content, Metadata: m.Metadata})
 	return sqlcgen.Turn(row), err
 }
 

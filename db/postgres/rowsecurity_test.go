@@ -186,6 +186,42 @@ func TestRowSecurityShowsASpaceToItsMembersOnly(t *testing.T) {
 	require.False(t, reads(sub("ann")), "a deleted space")
 }
 
+func TestRowSecurityShowsAConversationOfASpaceToItsReadersOnly(t *testing.T) {
+	t.Parallel()
+	database := pgtest.Database(t)
+	s, ctx := openStore(t, database), t.Context()
+	require.NoError(t, s.CreateSpace(ctx, "ann", chat.Space{ID: "p", Name: "Team"}))
+	for _, id := range []string{"bob", "carl"} {
+		require.NoError(t, s.PutSpaceMember(ctx, "ann", "p", chat.SpaceMember{ID: id, Role: chat.Reader}))
+	}
+	_, _, _, err := s.InsertTurn(ctx, chat.Turn{ID: "t", ThreadID: "c", Owner: "bob", Space: "p", Content: chat.Content{Message: "canary"}})
+	require.NoError(t, err)
+	conn, _ := reader(t, database)
+	reads := func(id string) bool {
+		tx := must.Have(conn.Begin(ctx))(t)
+		defer func() { require.NoError(t, tx.Rollback(ctx)) }()
+		must.Have(tx.Exec(ctx, "SELECT set_config('request.jwt.claims', $1, true)", `{"sub":"`+id+`"}`))(t)
+		seen := 0
+		for _, table := range []string{"conversations", "turns", "messages"} {
+			var n int
+			require.NoError(t, tx.QueryRow(ctx, "SELECT count(*) FROM "+table).Scan(&n))
+			seen += n
+		}
+		require.Contains(t, []int{0, 3}, seen, "all or nothing")
+		return seen > 0
+	}
+	require.True(t, reads("bob"))
+	require.False(t, reads("carl"), "it is not shared")
+	shared := true
+	must.Have(s.ChangeConversation(ctx, "bob", "c", db.ConversationChange{Shared: &shared}))(t)
+	require.True(t, reads("carl"))
+	require.False(t, reads("eve"))
+	for _, id := range []string{"bob", "carl"} {
+		require.NoError(t, s.RemoveSpaceMember(ctx, "ann", "p", false, id))
+		require.False(t, reads(id))
+	}
+}
+
 func btoi(b bool) int {
 	if b {
 		return 1

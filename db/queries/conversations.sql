@@ -1,6 +1,6 @@
 -- name: InsertConversation :exec
-INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind)
-VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at, @generation, @places, @address, @kind);
+INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind, space_id)
+VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at, @generation, @places, @address, @kind, @space_id);
 
 -- name: ConversationDeleted :one
 SELECT count(*) FROM deleted_conversations WHERE id = @id;
@@ -13,6 +13,14 @@ UPDATE conversations SET pinned = @pinned WHERE id = @id AND owner = @owner;
 
 -- name: ArchiveConversation :execrows
 UPDATE conversations SET archived = @archived WHERE id = @id AND owner = @owner;
+
+-- name: ShareConversation :execrows
+UPDATE conversations SET shared = @shared WHERE id = @id AND owner = @owner AND space_id <> '';
+
+-- The author of a conversation that is shared with a space.
+
+-- name: AuthorInSpace :one
+SELECT owner FROM conversations WHERE id = @id AND space_id = @space_id AND space_id <> '' AND shared;
 
 -- name: DeleteConversation :execrows
 DELETE FROM conversations WHERE id = @id AND owner = @owner;
@@ -64,7 +72,7 @@ ON CONFLICT (owner) DO UPDATE SET sessions = excluded.sessions WHERE profiles.se
 -- generation 0: none.
 
 -- name: ConversationState :one
-SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS BIGINT) AS generation,
+SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS BIGINT) AS generation, CAST(coalesce(c.space_id, '') AS TEXT) AS space_id,
     CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS BIGINT) AS deleted_generation, CAST(coalesce(d.places, 0) AS BIGINT) AS deleted_places
 FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @id LEFT JOIN deleted_conversations d ON d.id = @id;
 

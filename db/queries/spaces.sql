@@ -1,19 +1,19 @@
 -- name: CreateSpace :exec
-INSERT INTO spaces (id, name, everybody, created_at)
-VALUES (@id, @name, @everybody, @created_at);
+INSERT INTO spaces (id, name, everybody, instructions, agent, effort, created_at)
+VALUES (@id, @name, @everybody, @instructions, @agent, @effort, @created_at);
 
 -- The role is 0 for somebody who does not read the space. palaver_libraries, in the
 -- migration of Postgres, has the same rule.
 
 -- name: SpaceOf :one
-SELECT s.id, s.name, s.everybody, s.created_at, s.deleted_at,
+SELECT s.id, s.name, s.everybody, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
     CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
         AND (m.kind = 'person' AND m.member = @owner
             OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = @owner AND g.name = m.member AND g.until > @now))), 0) AS BIGINT) AS role
 FROM spaces s WHERE s.id = @id;
 
 -- name: SpacesOf :many
-SELECT s.id, s.name, s.everybody, s.created_at, s.deleted_at,
+SELECT s.id, s.name, s.everybody, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
     CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
         AND (m.kind = 'person' AND m.member = @owner
             OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = @owner AND g.name = m.member AND g.until > @now))), 0) AS BIGINT) AS role
@@ -27,7 +27,7 @@ ORDER BY s.created_at, s.id;
 SELECT space_id FROM space_members WHERE kind = 'person' AND member = @owner ORDER BY space_id;
 
 -- name: ChangeSpace :execrows
-UPDATE spaces SET name = @name, everybody = @everybody
+UPDATE spaces SET name = @name, everybody = @everybody, instructions = @instructions, agent = @agent, effort = @effort
 WHERE id = @id AND deleted_at = 0;
 
 -- name: SetSpaceDeleted :execrows
@@ -68,6 +68,25 @@ UPDATE space_members SET added_by = '' WHERE added_by = @owner;
 
 -- name: ForgetContributor :exec
 UPDATE documents SET added_by = '' WHERE added_by = @owner AND added_by <> '';
+
+-- name: ForgetAuthor :exec
+UPDATE turns SET author = '-' WHERE author = @owner AND author <> '';
+
+-- Copies a turn of a conversation that is shared with a space.
+
+-- name: CopyTurn :exec
+INSERT INTO turns (id, owner, thread_id, generation, space_id, author, parent, place, status, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content)
+SELECT @id, @owner, @thread_id, @generation, t.space_id, CASE WHEN t.author = '' THEN t.owner ELSE t.author END, @parent, @place, t.status, t.created_at, t.settled_at, t.client_turn_id, '', t.content_hash, t.registry, t.content
+FROM turns t WHERE t.id = @from_id AND t.settled_at > 0;
+
+-- name: CopyMessages :exec
+INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
+SELECT @id, m.n, m.role, m.created_at, m.content, m.metadata FROM messages m WHERE m.turn_id = @from_id;
+
+-- name: CopyEvents :exec
+INSERT INTO turn_events (turn_id, n, event)
+SELECT @id, e.n, replace(replace(e.event, e.turn_id, CAST(@id AS TEXT)), t.thread_id, CAST(@thread_id AS TEXT))
+FROM turn_events e JOIN turns t ON t.id = e.turn_id WHERE e.turn_id = @from_id;
 
 -- Gives a document to another owner: from a person to a space, or back.
 

@@ -50,7 +50,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"upkeep", upkeepTests},
 		{"users", userTests},
 		{"claims", claimTests},
-		{"spaces", spaceTests},
+		{"spaces", spaceTests}, {"conversations in spaces", spaceConversationTests},
 		{"races", raceTests},
 		{"closing", closingTests}, // the last: it closes its store
 	} {

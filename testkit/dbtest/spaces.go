@@ -1,6 +1,9 @@
 package dbtest
 
 import (
+	"context"
+	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -292,5 +295,119 @@ var spaceTests = []test{
 		left := must.Have(b.store.SpaceMembers(b.ctx, second, sp.ID))(b.t)
 		b.Len(left, 1)
 		b.Empty(left[0].AddedBy)
+	}},
+}
+
+// answered stores a settled turn in a conversation of a space, whose answer quotes a document.
+func (b *fixture) answered(owner, space, thread string) chat.Turn {
+	b.t.Helper()
+	ctx := db.InSpace(b.ctx, space)
+	t := chat.Turn{ID: uuid.NewString(), ThreadID: thread, Owner: owner, Space: space, ClientTurnID: uuid.NewString(), CreatedAt: b.now(),
+		Content: chat.Content{Message: "What does it say?", Agent: chat.AgentDocuments}}
+	_, _, _, err := b.store.InsertTurn(ctx, t)
+	b.NoError(err)
+	b.NoError(b.store.MarkTurn(ctx, owner, t.ID, chat.TurnRunning, chat.RootCheckpoint))
+	quoted := []chat.Citation{{N: 1, Source: "document", Title: "Canary", Quote: "the canary sings in its cage"}}
+	said := "It sings.\n\n“the canary sings in its cage” [1]"
+	b.NoError(must.ErrOf(b.store.Settle(ctx, db.Settlement{Owner: owner, ThreadID: thread, TurnID: t.ID, Parent: chat.RootCheckpoint, Status: chat.TurnCompleted,
+		Text: said, Metadata: map[string]any{"citations": quoted, "finished_reason": "stop"}, Title: "Canary", At: b.now(),
+		Events:   []chat.Event{{Type: chat.EventText, N: 1, TurnID: t.ID, ThreadID: thread, Text: said}},
+		Terminal: chat.Event{Type: chat.EventResponse, N: 2, TurnID: t.ID, ThreadID: thread, Response: &chat.Response{Text: said, Citations: quoted}}})))
+	b.NoError(b.store.PutSummary(ctx, owner, db.Summary{TurnID: t.ID, Text: "About the canary."}))
+	return t
+}
+
+// conversationReads are all calls that read what a turn in a space has said, as JSON.
+func conversationReads(b *fixture, owner string, t chat.Turn) map[string]func(ctx context.Context) (any, error) {
+	s := b.store
+	return map[string]func(context.Context) (any, error){
+		"Conversation": func(ctx context.Context) (any, error) { return s.Conversation(ctx, owner, t.ThreadID) },
+		"ListConversations": func(ctx context.Context) (any, error) {
+			return s.ListConversations(ctx, owner, "", "", 10)
+		},
+		"search": func(ctx context.Context) (any, error) { return s.ListConversations(ctx, owner, "canary", "", 10) },
+		"History": func(ctx context.Context) (any, error) {
+			h, err := s.History(ctx, owner, t.ThreadID, "", "", 10)
+			return h.Messages, err
+		},
+		"Recent":    func(ctx context.Context) (any, error) { return s.Recent(ctx, owner, t.ThreadID, t.ID, 10) },
+		"Events":    func(ctx context.Context) (any, error) { return s.Events(ctx, owner, t.ID, 0) },
+		"Logs":      func(ctx context.Context) (any, error) { return s.Logs(ctx, owner, []string{t.ID}) },
+		"Summary":   func(ctx context.Context) (any, error) { return s.Summary(ctx, owner, t.ThreadID, t.ID) },
+		"Summaries": func(ctx context.Context) (any, error) { return s.Summaries(ctx, owner, t.ThreadID) },
+	}
+}
+
+func tells(v any) bool {
+	out, _ := json.Marshal(v)
+	return strings.Contains(strings.ToLower(string(out)), "canary")
+}
+
+var spaceConversationTests = []test{
+	{"what a turn took from a space is read in the space only, and only by who reads it", func(b *fixture) {
+		sp := b.space("Team")
+		author := b.join(sp.ID, chat.Reader)
+		t := b.answered(author, sp.ID, uuid.NewString())
+		for name, read := range conversationReads(b, author, t) {
+			b.True(tells(must.Have(read(db.InSpace(b.ctx, sp.ID)))(b.t)), name)
+			out, _ := read(b.ctx)
+			b.False(tells(out), name)
+		}
+		b.Equal("It sings.\n\n"+chat.Withheld, must.Have(b.store.Recent(b.ctx, author, t.ThreadID, t.ID, 1))(b.t)[0].Content)
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, author))
+		for name, read := range conversationReads(b, author, t) {
+			if name == "Conversation" { // the API has checked the space
+				continue
+			}
+			out, _ := read(db.InSpace(b.ctx, sp.ID))
+			b.False(tells(out), name)
+		}
+		_, _, _, err := b.store.InsertTurn(b.ctx, chat.Turn{ID: uuid.NewString(), ThreadID: t.ThreadID, Owner: author, Space: sp.ID, Content: chat.Content{Message: "More?"}})
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: author, Space: sp.ID})
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"a conversation stays in its space", func(b *fixture) {
+		sp, other := b.space("Team"), b.space("Other")
+		t := b.answered(b.owner, sp.ID, uuid.NewString())
+		for _, space := range []string{"", other.ID} {
+			_, _, _, err := b.store.InsertTurn(b.ctx, chat.Turn{ID: uuid.NewString(), ThreadID: t.ThreadID, Owner: b.owner, Space: space, Content: chat.Content{Message: "More?"}})
+			b.ErrorIs(err, db.ErrOtherSpace)
+		}
+	}},
+	{"who reads a space reads what others share there, and continues in a copy", func(b *fixture) {
+		sp := b.space("Team")
+		in := db.InSpace(b.ctx, sp.ID)
+		reader := b.join(sp.ID, chat.Reader)
+		t := b.answered(b.owner, sp.ID, uuid.NewString())
+		b.Equal(reader, must.Have(b.store.AuthorInSpace(in, reader, t.ThreadID))(b.t), "it is not shared")
+		copyOf := func() (chat.Conversation, error) {
+			return b.store.CopyBranch(in, t.ThreadID, "", chat.Conversation{ID: uuid.NewString(), Owner: reader, Space: sp.ID, CreatedAt: b.now()})
+		}
+		b.ErrorIs(must.ErrOf(copyOf()), db.ErrNotFound)
+		b.Empty(must.Have(b.store.ListConversations(in, reader, "", "", 10))(b.t).Items)
+		shared, yes := true, true
+		_, err := b.store.ChangeConversation(in, reader, t.ThreadID, db.ConversationChange{Shared: &yes})
+		b.ErrorIs(err, db.ErrNotFound, "it is not theirs")
+		must.Have(b.store.ChangeConversation(in, b.owner, t.ThreadID, db.ConversationChange{Shared: &shared}))(b.t)
+		b.Len(must.Have(b.store.ListConversations(in, reader, "", "", 10))(b.t).Items, 1)
+		b.Empty(must.Have(b.store.ListConversations(b.ctx, reader, "", "", 10))(b.t).Items)
+		b.Equal(b.owner, must.Have(b.store.AuthorInSpace(in, reader, t.ThreadID))(b.t))
+		b.True(tells(must.Have(b.store.History(db.ReadBy(in, reader), b.owner, t.ThreadID, "", "", 10))(b.t).Messages))
+
+		made := must.Have(copyOf())(b.t)
+		copied := must.Have(b.store.History(in, reader, made.ID, "", "", 10))(b.t).Messages
+		b.Len(copied, 2)
+		b.Equal(b.owner, copied[0].Metadata["author"])
+		b.True(tells(copied))
+		b.True(tells(must.Have(b.store.Events(in, reader, copied[0].TurnID, 0))(b.t)))
+
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, reader))
+		b.ErrorIs(must.ErrOf(b.store.AuthorInSpace(in, reader, t.ThreadID)), db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(copyOf()), db.ErrNotFound)
+		b.False(tells(must.Have(b.store.History(db.ReadBy(in, reader), b.owner, t.ThreadID, "", "", 10))(b.t).Messages))
+		b.False(tells(must.Have(b.store.History(in, reader, made.ID, "", "", 10))(b.t).Messages))
+		must.Have(b.store.DeleteUser(b.ctx, b.owner))(b.t)
+		b.Equal("-", must.Have(b.store.History(in, reader, made.ID, "", "", 10))(b.t).Messages[0].Metadata["author"])
 	}},
 }

@@ -40,11 +40,11 @@ const (
 
 func operations(s dialect.Server) []openapi.Operation {
 	return []openapi.Operation{
-		{Route: "POST /api/agent/v2/stream", Handle: request.Submits(s, ParseStream, newWire), Stream: true, Group: group, About: "Sends a message and streams its turn.",
+		{Route: "POST /api/agent/v2/stream", InSpace: chat.Reader, Sends: true, Handle: request.Submits(s, ParseStream, newWire), Stream: true, Group: group, About: "Sends a message and streams its turn.",
 			Body: openapi.Shape{Value: streamBody{}, Needs: []string{"message", "client_turn_id", "stream_run_id"}}, Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "POST /api/agent/v2/resume", Handle: request.Answers(s, ParseResume, newWire), Stream: true, Group: group, About: "Answers the pending question and streams the rest of the turn.",
+		{Route: "POST /api/agent/v2/resume", InSpace: chat.Reader, Handle: request.Answers(s, ParseResume, newWire), Stream: true, Group: group, About: "Answers the pending question and streams the rest of the turn.",
 			Body: openapi.Shape{Value: resumeBody{}, Needs: []string{"resume_value"}}, Answers: openapi.Streams(events), Errors: openapi.AnswersTurn},
-		{Route: "POST /api/agent/v2/stop", Handle: request.Cancels(s, ParseStop), Group: group, About: "Stops a turn, or one that has not been submitted yet. Idempotent.",
+		{Route: "POST /api/agent/v2/stop", InSpace: chat.Reader, Handle: request.Cancels(s, ParseStop), Group: group, About: "Stops a turn, or one that has not been submitted yet. Idempotent.",
 			Body: stopBody{}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
 	}
 }

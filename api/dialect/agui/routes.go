@@ -77,11 +77,11 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "POST /api/agui", Handle: h.run, Stream: true, Group: group, About: "Accepts a RunAgentInput with a message or an answer to an interrupt. With neither, it returns the thread's messages and follows its running turn.",
+		{Route: "POST /api/agui", InSpace: chat.Reader, Sends: true, Handle: h.run, Stream: true, Group: group, About: "Accepts a RunAgentInput with a message or an answer to an interrupt. With neither, it returns the thread's messages and follows its running turn.",
 			Body: openapi.Shape{Value: runBody{}, Needs: []string{"threadId", "runId", "messages"},
 				Holds: map[string]any{"tools": []any{}, "context": []any{}, "state": openapi.AnyOf{map[string]any{}, nil}, "forwardedProps": openapi.AnyOf{map[string]any{}, nil}}},
 			Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "POST /api/agui/stop", Handle: request.Cancels(s, ParseStop), Group: group, About: "Stops the running turn of a thread. Idempotent.",
+		{Route: "POST /api/agui/stop", InSpace: chat.Reader, Handle: request.Cancels(s, ParseStop), Group: group, About: "Stops the running turn of a thread. Idempotent.",
 			Body: openapi.Shape{Value: stopBody{}, Needs: []string{"threadId"}}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
 	}
 }
@@ -90,6 +90,9 @@ func (h handlers) run(c *gin.Context) error {
 	in, err := request.Parse(c, MaxBody, func(raw []byte) (Run, error) { return Parse(raw, h.Agents()) })
 	if err != nil {
 		return err
+	}
+	if err := h.EnterSpace(c, in.Submit.Space); err != nil {
+		return renamed(err)
 	}
 	if in.Cancels() && in.Message != nil {
 		supersedes, err := h.supersedes(c.Request.Context(), identity.Of(c).ID, in)

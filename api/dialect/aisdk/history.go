@@ -35,15 +35,19 @@ func (h handlers) thread(c *gin.Context) error {
 		return err
 	}
 	ctx, who := c.Request.Context(), identity.Of(c)
-	asked, more, err := h.openings(ctx, who.ID, thread, chat.TurnOf(head), before, n)
+	ctx, owner, err := h.Author(ctx, who.ID, thread)
 	if err != nil {
 		return err
 	}
-	logs, err := h.Logs(ctx, who.ID, turnsOf(asked))
+	asked, more, err := h.openings(ctx, owner, thread, chat.TurnOf(head), before, n)
 	if err != nil {
 		return err
 	}
-	pictures, err := dialect.PicturesOf(ctx, h, who.ID, logs)
+	logs, err := h.Logs(ctx, owner, turnsOf(asked))
+	if err != nil {
+		return err
+	}
+	pictures, err := dialect.PicturesOf(ctx, h, owner, logs)
 	if err != nil {
 		return err
 	}

@@ -83,14 +83,14 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "POST /api/ui/chat", Handle: h.chat, Stream: true, Group: group, About: "Accepts DefaultChatTransport's request: a message, a regeneration, tool approvals, or an answer to a question.",
+		{Route: "POST /api/ui/chat", InSpace: chat.Reader, Sends: true, Handle: h.chat, Stream: true, Group: group, About: "Accepts DefaultChatTransport's request: a message, a regeneration, tool approvals, or an answer to a question.",
 			Body: openapi.Shape{Value: chatBody{}, Holds: map[string]any{
 				"messages": []message{}, "message": openapi.AnyOf{"", message{}}}}, Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "GET /api/ui/chat/:id", Handle: h.thread, Group: group, About: "Returns one branch of a conversation as UI messages. Turns are complete: at least one turn is returned, even if it exceeds the limit.",
+		{Route: "GET /api/ui/chat/:id", InSpace: chat.Reader, Handle: h.thread, Group: group, About: "Returns one branch of a conversation as UI messages. Turns are complete: at least one turn is returned, even if it exceeds the limit.",
 			Query: []openapi.Param{openapi.ParamHead, openapi.ParamBefore, openapi.ParamLimit(500)}, Answers: openapi.OK(threadJSON{})},
-		{Route: "GET /api/ui/chat/:id/stream", Handle: h.stream, Stream: true, Group: group, About: "Streams the running turn from its beginning.",
+		{Route: "GET /api/ui/chat/:id/stream", InSpace: chat.Reader, Handle: h.stream, Stream: true, Group: group, About: "Streams the running turn from its beginning.",
 			Query: []openapi.Param{openapi.ParamMode, openapi.ParamTokens}, Answers: openapi.StreamsIfAny(events), Errors: []int{http.StatusTooManyRequests}},
-		{Route: "POST /api/ui/chat/:id/stop", Handle: h.stop, Group: group, About: "Stops the running turn, or the turn that the body names.",
+		{Route: "POST /api/ui/chat/:id/stop", InSpace: chat.Reader, Handle: h.stop, Group: group, About: "Stops the running turn, or the turn that the body names.",
 			Body: stopBody{}, BodyOptional: true, Answers: openapi.Accepted(dialect.Cancelled{})},
 	}
 }
@@ -100,6 +100,9 @@ func operations(s dialect.Server) []openapi.Operation {
 func (h handlers) chat(c *gin.Context) error {
 	in, err := request.Parse(c, MaxBody, func(raw []byte) (Request, error) { return Parse(raw, h.Agents()) })
 	if err != nil {
+		return err
+	}
+	if err := h.EnterSpace(c, in.Submit.Space); err != nil {
 		return err
 	}
 	owner := identity.Of(c).ID

@@ -60,12 +60,12 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "POST /api/v1/chat/stream", Handle: h.stream, Stream: true, Group: group, About: "Sends a message and streams its turn.",
+		{Route: "POST /api/v1/chat/stream", InSpace: chat.Reader, Sends: true, Handle: h.stream, Stream: true, Group: group, About: "Sends a message and streams its turn.",
 			Body:    openapi.Shape{Value: streamBody{}, Holds: map[string]any{"message": messageBody{}, "messages": []messageBody{}}},
 			Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "POST /api/v1/chat/feedback", Handle: h.feedback, Stream: true, Group: group, About: "Answers the pending interrupt and streams the rest of the turn.",
+		{Route: "POST /api/v1/chat/feedback", InSpace: chat.Reader, Handle: h.feedback, Stream: true, Group: group, About: "Answers the pending interrupt and streams the rest of the turn.",
 			Body: openapi.Shape{Value: feedbackBody{}, Needs: []string{"thread_id", "approval_data"}}, Answers: openapi.Streams(events), Errors: openapi.AnswersTurn},
-		{Route: "GET /api/v1/chat/interrupt", Handle: h.interrupt, Group: group, About: "Reports whether a thread waits for an answer, or waits for one at this checkpoint.",
+		{Route: "GET /api/v1/chat/interrupt", InSpace: chat.Reader, Handle: h.interrupt, Group: group, About: "Reports whether a thread waits for an answer, or waits for one at this checkpoint.",
 			Query:   []openapi.Param{{Name: "thread_id", Required: true}, {Name: "checkpoint_id"}},
 			Answers: openapi.OK(openapi.Shape{Value: pendingJSON{}, Holds: map[string]any{"payload": asked}})},
 	}

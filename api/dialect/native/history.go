@@ -89,13 +89,17 @@ func (h handlers) history(c *gin.Context) error {
 		head = chat.TurnOf(head)
 	}
 	// First, because turns that it settles show in the history.
-	open, err := h.OpenTurns(ctx, who.ID, thread)
+	ctx, owner, err := h.Author(ctx, who.ID, thread)
+	if err != nil {
+		return err
+	}
+	open, err := h.OpenTurns(ctx, owner, thread)
 	var messages []chat.Message
 	var branches map[string][]string
 	if err == nil {
-		messages, branches, err = h.History(ctx, who.ID, thread, head, before, n+1)
+		messages, branches, err = h.History(ctx, owner, thread, head, before, n+1)
 	}
-	if err != nil && !(head == "" && h.NeverUsed(ctx, who.ID, thread, err)) {
+	if err != nil && !(head == "" && h.NeverUsed(ctx, owner, thread, err)) {
 		return err
 	}
 	more := len(messages) > n
@@ -111,7 +115,7 @@ func (h handlers) history(c *gin.Context) error {
 	}
 	if len(open) > 0 {
 		out.ActiveTurn = &activeTurnJSON{TurnID: open[0].ID, Status: open[0].Status}
-		out.PendingInterrupt = h.pending(ctx, who.ID, thread)
+		out.PendingInterrupt = h.pending(ctx, owner, thread)
 	}
 	c.JSON(http.StatusOK, out)
 	return nil

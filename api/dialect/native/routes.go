@@ -54,17 +54,17 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "POST /api/chat", Handle: request.Submits(s, ParseChat, newWire), Stream: true, Group: group, About: "Sends a message and streams its turn until it ends or asks a question.",
+		{Route: "POST /api/chat", InSpace: chat.Reader, Sends: true, Handle: request.Submits(s, ParseChat, newWire), Stream: true, Group: group, About: "Sends a message and streams its turn until it ends or asks a question.",
 			Body: openapi.Shape{Value: chatBody{}, Needs: []string{"message"}}, Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "POST /api/chat/resume", Handle: request.Answers(s, ParseResume, newWire), Stream: true, Group: group, About: "Answers the pending question and streams the rest of the turn.",
+		{Route: "POST /api/chat/resume", InSpace: chat.Reader, Handle: request.Answers(s, ParseResume, newWire), Stream: true, Group: group, About: "Answers the pending question and streams the rest of the turn.",
 			Body: openapi.Shape{Value: resumeBody{}, Needs: []string{"thread_id", "resume_value"}}, Answers: openapi.Streams(events), Errors: openapi.AnswersTurn},
-		{Route: "POST /api/chat/cancel", Handle: request.Cancels(s, ParseCancel), Group: group, About: "Stops a turn, or one that has not been submitted yet. Idempotent.",
+		{Route: "POST /api/chat/cancel", InSpace: chat.Reader, Handle: request.Cancels(s, ParseCancel), Group: group, About: "Stops a turn, or one that has not been submitted yet. Idempotent.",
 			Body: cancelBody{}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
-		{Route: "GET /api/chat/history/:thread_id", Handle: h.history, Group: group, About: "Returns the messages of a branch, the running turn and the pending question.",
+		{Route: "GET /api/chat/history/:thread_id", InSpace: chat.Reader, Handle: h.history, Group: group, About: "Returns the messages of a branch, the running turn and the pending question.",
 			Query: []openapi.Param{openapi.ParamHead, openapi.ParamBefore, openapi.ParamLimit(500)},
 			Answers: openapi.OK(openapi.Shape{Value: historyJSON{},
 				Holds: map[string]any{"pending_interrupt": openapi.AnyOf{interruptEvent, nil}}})},
-		{Route: "GET /api/chat/stream/:thread_id", Handle: h.follow, Stream: true, Group: group, About: "Streams a thread's events; resumes after Last-Event-ID.",
+		{Route: "GET /api/chat/stream/:thread_id", InSpace: chat.Reader, Handle: h.follow, Stream: true, Group: group, About: "Streams a thread's events; resumes after Last-Event-ID.",
 			Query: []openapi.Param{{Name: "turn_id", About: "The turn to start from. Default: the running turn."},
 				{Name: "follow", About: "turn: ends with the turn. thread: continues with later turns.", Enum: openapi.Values("turn", "thread")},
 				{Name: "last_event_id", About: "Same as the header Last-Event-ID."}, openapi.ParamMode, openapi.ParamTokens},

@@ -81,6 +81,7 @@ type Request struct {
 	Stream       bool
 	IncludeUsage bool
 	Thread       string // the client's name of the thread; empty: found by its messages
+	Space        string // that metadata names
 	Text         string
 	Files        []dialect.File   // inside the last message
 	Attachments  []string         // pictures of this server
@@ -208,8 +209,12 @@ func (r *Request) agent(p *dialect.Problems, agents chat.Agents, models []string
 func (r *Request) thread(p *dialect.Problems, metadata json.RawMessage, header string) {
 	var m struct {
 		Thread any `json:"thread_id"`
+		Space  any `json:"space_id"`
 	}
 	_ = json.Unmarshal(metadata, &m) // metadata is the client's own; anything else in it is ignored
+	if space, isText := m.Space.(string); isText && space != "" {
+		r.Space = p.UUID("metadata.space_id", space)
+	}
 	named, isText := m.Thread.(string)
 	switch {
 	case m.Thread != nil && (!isText || named != ""):

@@ -63,7 +63,7 @@ func operations(s dialect.Server) []openapi.Operation {
 	return []openapi.Operation{
 		{Route: "GET /v1/models", Handle: h.models, Group: group, About: "Lists the agents as models.", Answers: openapi.OK(modelsJSON{})},
 		{Route: "GET /v1/models/:model", Handle: h.model, Group: group, About: "Returns an agent as a model.", Answers: openapi.OK(modelJSON{})},
-		{Route: "POST /v1/chat/completions", Handle: h.complete, Stream: true, Group: group, About: "Answers the last message, as a stream or as one response.",
+		{Route: "POST /v1/chat/completions", InSpace: chat.Reader, Sends: true, Handle: h.complete, Stream: true, Group: group, About: "Answers the last message, as a stream or as one response.",
 			Body: openapi.Shape{Value: completionBody{}, Needs: []string{"model", "messages"}, Holds: map[string]any{
 				"metadata": map[string]any{}, "tool_choice": openapi.AnyOf{"", map[string]any{}, nil}, "tools": []any{}, "functions": []any{}}},
 			Headers: []openapi.Param{{Name: "X-Thread-Id", About: "The client's name of the conversation. Default: the conversation is found by its messages."},
@@ -123,6 +123,9 @@ func (h handlers) complete(c *gin.Context) error {
 	head := Headers{c.GetHeader("X-Thread-Id"), c.GetHeader("Idempotency-Key"), c.GetHeader("X-On-Disconnect")}
 	in, err := request.Parse(c, MaxBody, func(raw []byte) (Request, error) { return Parse(raw, h.Agents().Chosen(), h.Models(), head) })
 	if err != nil {
+		return err
+	}
+	if err := h.EnterSpace(c, in.Space); err != nil {
 		return err
 	}
 	if in.Task != nil {

@@ -36,12 +36,15 @@ export type Citation = {
 export type Conversation = {
   approval?: boolean;
   archived?: boolean;
+  author?: string;
   created_at: string;
   documents?: Array<DocRef>;
   id: string;
   last_message_at: string;
   match?: string;
   pinned?: boolean;
+  shared?: boolean;
+  space_id?: string;
   status: "idle" | "running" | "interrupted";
   title: string;
   turn_id?: string;
@@ -58,6 +61,7 @@ export type ConversationPatchBody = {
   archived?: boolean | null;
   /** Whether the conversation is pinned to the top of the list. */
   pinned?: boolean | null;
+  shared?: boolean | null;
   title?: string | null;
 };
 
@@ -213,6 +217,7 @@ export type NativeChatBody = {
   references?: Array<string> | null;
   /** A turn that waits (on_busy: enqueue). This message takes its place, and it disappears from the history. */
   replaces?: string | null;
+  space_id?: string | null;
   /** messages: omits statuses, tokens, and tool calls that did not need approval. events: sends all events. */
   stream_mode?: "events" | "messages" | "" | null;
   /** The client's id of this request. */

@@ -20,6 +20,11 @@ func (w within) CreateConversation(ctx context.Context, c chat.Conversation) (_ 
 	ctx, end := w.s.short(ctx, "create conversation")
 	defer end(&err)
 	var row sqlcgen.ConversationRow
+	if c.Space != "" {
+		if _, err := w.s.reads(ctx, c.Owner, c.Space); err != nil {
+			return chat.Conversation{}, err
+		}
+	}
 	err = w.s.db.Update(ctx, func(q Queries) error {
 		if err := w.createListed(ctx, q, c, listed|reused); err != nil {
 			return err
@@ -58,6 +63,8 @@ func (w within) ensureConversation(ctx context.Context, q Queries, c chat.Conver
 	switch {
 	case exists && now.Owner != c.Owner:
 		return 0, db.ErrNotFound
+	case exists && now.SpaceID != c.Space:
+		return 0, db.ErrOtherSpace
 	case exists && how&listed == 0:
 		return now.Generation, nil
 	case exists:
@@ -70,7 +77,7 @@ func (w within) ensureConversation(ctx context.Context, q Queries, c chat.Conver
 	generation = now.DeletedGeneration + 1
 	err = q.InsertConversation(ctx, sqlcgen.InsertConversationParams{
 		ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title), Listed: how&listed != 0,
-		CreatedAt: record.Micros(record.OrNow(c.CreatedAt)), Generation: generation, Places: now.DeletedPlaces, Address: w.address(), Kind: string(c.Kind)})
+		CreatedAt: record.Micros(record.OrNow(c.CreatedAt)), Generation: generation, Places: now.DeletedPlaces, Address: w.address(), Kind: string(c.Kind), SpaceID: c.Space})
 	if err == nil {
 		err = w.checkBounds(ctx, q, c.Owner, aThread)
 	}
@@ -81,13 +88,16 @@ func (s *Store) Conversation(ctx context.Context, owner, id string) (_ chat.Conv
 	ctx, end := s.short(ctx, "read conversation")
 	defer end(&err)
 	row, err := s.db.Read.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
-	return conversation(row), err
+	return here(ctx, conversation(row)), err
 }
 
 func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, limit int) (_ db.Page[chat.Conversation], err error) {
 	ctx, end := s.long(ctx, "list conversations")
 	defer end(&err)
 	return conversationPage(q, cur, limit, func(from record.Cursor, limit int64) ([]listedRow, error) {
+		if db.SpaceOf(ctx) != "" {
+			return s.inSpace(ctx, owner, q, false, from, limit)
+		}
 		if q == "" {
 			return s.listed(ctx, owner, false, from, limit)
 		}
@@ -99,6 +109,9 @@ func (s *Store) ArchivedConversations(ctx context.Context, owner, cur string, li
 	ctx, end := s.short(ctx, "list archived conversations")
 	defer end(&err)
 	return conversationPage("", cur, limit, func(from record.Cursor, limit int64) ([]listedRow, error) {
+		if db.SpaceOf(ctx) != "" {
+			return s.inSpace(ctx, owner, "", true, from, limit)
+		}
 		return s.listed(ctx, owner, true, from, limit)
 	})
 }
@@ -178,7 +191,23 @@ func (s *Store) found(ctx context.Context, owner, q string, from record.Cursor, 
 	rows, err := s.db.Read.SearchConversations(ctx, sqlcgen.SearchConversationsParams{
 		Owner: owner, BeforePinned: from.First, BeforeAt: from.At, BeforeID: from.ID, Q: record.Fold(q), MaxRows: limit})
 	return rowsTo(rows, err, func(r sqlcgen.SearchConversationsRow) listedRow {
-		return listedRow{sqlcgen.ConversationRow{ID: r.ID, Owner: r.Owner, Title: r.Title, CreatedAt: r.CreatedAt, LastMessageAt: r.LastMessageAt, Pinned: r.Pinned, Archived: r.Archived, Activity: r.Activity}, r.Found}
+		return listedRow{sqlcgen.ConversationRow{ID: r.ID, Owner: r.Owner, Title: r.Title, CreatedAt: r.CreatedAt, LastMessageAt: r.LastMessageAt, Pinned: r.Pinned, Archived: r.Archived, SpaceID: r.SpaceID, Shared: r.Shared, Activity: r.Activity}, r.Found}
+	})
+}
+
+// inSpace lists or searches the conversations of owner in the space of ctx, and those that
+// others share there.
+func (s *Store) inSpace(ctx context.Context, owner, q string, archived bool, from record.Cursor, limit int64) ([]listedRow, error) {
+	if _, err := s.Library(ctx, owner); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.Read.ConversationsInSpace(ctx, sqlcgen.ConversationsInSpaceParams{
+		Owner: owner, SpaceID: db.SpaceOf(ctx), Archived: archived, BeforePinned: from.First, BeforeAt: from.At, BeforeID: from.ID, Q: record.Fold(q), MaxRows: limit})
+	return rowsTo(rows, err, func(r sqlcgen.ConversationsInSpaceRow) listedRow {
+		if q == "" {
+			r.Found = ""
+		}
+		return listedRow{sqlcgen.ConversationRow{ID: r.ID, Owner: r.Owner, Title: r.Title, CreatedAt: r.CreatedAt, LastMessageAt: r.LastMessageAt, Pinned: r.Pinned, Archived: r.Archived, SpaceID: r.SpaceID, Shared: r.Shared, Activity: r.Activity}, r.Found}
 	})
 }
 
@@ -193,13 +222,18 @@ func (s *Store) ChangeConversation(ctx context.Context, owner, id string, c db.C
 		row, err = q.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
 		return err
 	})
-	return conversation(row), err
+	return here(ctx, conversation(row)), err
 }
 
 func changeConversation(ctx context.Context, q Queries, owner, id string, c db.ConversationChange) error {
 	if c.Title != nil {
 		if err := record.Found(q.RenameConversation(ctx, sqlcgen.RenameConversationParams{
 			Owner: owner, ID: id, Title: *c.Title, TitleFolded: record.Fold(*c.Title)})); err != nil {
+			return err
+		}
+	}
+	if c.Shared != nil {
+		if err := record.Found(q.ShareConversation(ctx, sqlcgen.ShareConversationParams{Owner: owner, ID: id, Shared: *c.Shared})); err != nil {
 			return err
 		}
 	}
@@ -319,11 +353,19 @@ func (s *Store) EndSessions(ctx context.Context, owner string) (generation int64
 	return s.db.Write.EndSessions(ctx, sqlcgen.EndSessionsParams{Owner: owner, Deleted: deletedOwner(owner)})
 }
 
+// here leaves out the title outside of a conversation's space, where it may name a document.
+func here(ctx context.Context, c chat.Conversation) chat.Conversation {
+	if c.Space != "" && c.Space != db.SpaceOf(ctx) {
+		c.Title = ""
+	}
+	return c
+}
+
 func conversation(row sqlcgen.ConversationRow) chat.Conversation {
 	return chat.Conversation{
 		ID: row.ID, Owner: row.Owner, Title: row.Title,
 		CreatedAt: record.Time(row.CreatedAt), LastMessageAt: record.Time(row.LastMessageAt),
-		Pinned: row.Pinned, Archived: row.Archived,
+		Space: row.SpaceID, Shared: row.Shared, Pinned: row.Pinned, Archived: row.Archived,
 		Status:   [...]string{"idle", "running", "interrupted", "interrupted"}[row.Activity],
 		Approval: row.Activity == 3,
 	}

@@ -31,12 +31,14 @@ func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ 
 		}
 	}
 	events := make([]chat.Event, len(rows))
-	for i, text := range rows {
-		if events[i], err = event(text); err != nil {
+	space := ""
+	for i, row := range rows {
+		if events[i], err = event(row.Event); err != nil {
 			return nil, err
 		}
+		space = row.SpaceID
 	}
-	return events, nil
+	return s.withheldEvents(ctx, owner, space, events)
 }
 
 func (s *Store) Logs(ctx context.Context, owner string, ids []string) (_ []db.TurnLog, err error) {
@@ -67,7 +69,9 @@ func (s *Store) Logs(ctx context.Context, owner string, ids []string) (_ []db.Tu
 		if logs[i].Turn, err = turn(row); err != nil {
 			return nil, err
 		}
-		logs[i].Events = events[row.ID]
+		if logs[i].Events, err = s.withheldEvents(ctx, owner, row.SpaceID, events[row.ID]); err != nil {
+			return nil, err
+		}
 	}
 	return inOrder(ids, logs, func(l db.TurnLog) string { return l.Turn.ID }, func(l db.TurnLog) db.TurnLog { return l }), nil
 }

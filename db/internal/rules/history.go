@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,7 +37,7 @@ func (s *Store) History(ctx context.Context, owner, threadID, head, before strin
 	if err != nil {
 		return db.History{}, err
 	}
-	return h, nil
+	return h, s.withheld(ctx, owner, h.Messages)
 }
 
 func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int) (messages []chat.Message, err error) {
@@ -45,7 +46,7 @@ func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int)
 	if head = chat.TurnOf(head); head != "" && head != chat.RootCheckpoint && n > 0 { // usually one statement is enough
 		messages, err = branch{owner: owner, threadID: threadID, unchecked: true}.placed(ctx, s.db.Read, head, math.MaxInt64, min(n, record.MaxHistory), false)
 		if err != nil || len(messages) > 0 {
-			return messages, err
+			return messages, cmp.Or(err, s.withheld(ctx, owner, messages))
 		}
 	}
 	if head == chat.RootCheckpoint {
@@ -59,7 +60,7 @@ func (s *Store) Recent(ctx context.Context, owner, threadID, head string, n int)
 		messages, err = b.placed(ctx, q, b.head, math.MaxInt64, min(n, record.MaxHistory), false)
 		return err
 	})
-	return messages, err
+	return messages, cmp.Or(err, s.withheld(ctx, owner, messages))
 }
 
 func (s *Store) TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (_ chat.Turn, err error) {
@@ -191,12 +192,15 @@ func (b branch) placed(ctx context.Context, q Queries, head string, beforeN int6
 func message(row sqlcgen.BranchMessagesRow) (chat.Message, error) {
 	m := chat.Message{
 		ID: record.MessageID(row.TurnID, row.N), Role: row.Role, Content: row.Content,
-		CreatedAt: record.Time(row.CreatedAt), TurnID: row.TurnID, Parent: row.Parent,
+		CreatedAt: record.Time(row.CreatedAt), TurnID: row.TurnID, Parent: row.Parent, Space: row.SpaceID,
 	}
 	if row.Metadata != "" {
 		if err := json.Unmarshal([]byte(row.Metadata), &m.Metadata); err != nil {
 			return chat.Message{}, fmt.Errorf("metadata of message %s: %w", m.ID, err)
 		}
+	}
+	if row.Author != "" && m.Role == "user" {
+		m.Metadata["author"] = row.Author
 	}
 	return m, nil
 }

@@ -42,6 +42,11 @@ func (w within) insertTurn(ctx context.Context, t chat.Turn, accepted bool) (sto
 	if t.ContentHash == "" {
 		t.ContentHash = t.Content.Hash()
 	}
+	if t.Space != "" && !accepted {
+		if _, err := w.s.reads(ctx, t.Owner, t.Space); err != nil {
+			return chat.Turn{}, false, false, err
+		}
+	}
 	var row sqlcgen.Turn
 	err = w.s.db.Update(ctx, func(q Queries) (err error) {
 		if cancelled, err = w.admitTurn(ctx, q, &t, accepted); err != nil {
@@ -72,6 +77,9 @@ func (w within) admitTurn(ctx context.Context, q Queries, t *chat.Turn, accepted
 	if err != nil {
 		return false, err
 	}
+	if accepted { // it was sent while the database was unavailable
+		t.Space = now.SpaceID
+	}
 	if t.Generation, err = w.generationFor(ctx, q, *t, now, accepted); err != nil || !accepted {
 		return now.Cancelled, err
 	}
@@ -87,8 +95,8 @@ func (w within) generationFor(ctx context.Context, q Queries, t chat.Turn, now s
 	if accepted { // its conversation must exist already
 		how = 0
 	}
-	generation, err := w.ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt, Kind: t.Content.ThreadKind()},
-		sqlcgen.ConversationStateRow{Owner: now.Owner, Generation: now.Generation,
+	generation, err := w.ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt, Kind: t.Content.ThreadKind(), Space: t.Space},
+		sqlcgen.ConversationStateRow{Owner: now.Owner, Generation: now.Generation, SpaceID: now.SpaceID,
 			DeletedOwner: now.DeletedOwner, DeletedGeneration: now.DeletedGeneration, DeletedPlaces: now.DeletedPlaces}, how)
 	if err == nil && now.Archived { // a new message makes it not archived
 		_, err = q.ArchiveConversation(ctx, sqlcgen.ArchiveConversationParams{Owner: t.Owner, ID: t.ThreadID, Archived: false})
@@ -123,7 +131,7 @@ func (w within) writeTurn(ctx context.Context, q Queries, t chat.Turn) (row sqlc
 	row, err = q.InsertTurn(ctx, sqlcgen.Turn{
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: record.Micros(t.CreatedAt),
 		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: content,
-		Generation: int64(t.Generation), Address: w.address()}, message)
+		Generation: int64(t.Generation), SpaceID: t.Space, Address: w.address()}, message)
 	switch {
 	case errors.Is(err, sql.ErrNoRows): // one of its ids is in use
 		row, err = existingTurn(ctx, q, t)

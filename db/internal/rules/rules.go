@@ -16,9 +16,10 @@ import (
 
 // Store has the methods of db.Store that are the same for every database.
 type Store struct {
-	db     Database
-	pruned lastPrune
-	down   func() bool // see FailWhile; nil: never
+	db      Database
+	pruned  lastPrune
+	members memberships
+	down    func() bool // see FailWhile; nil: never
 }
 
 // New returns a Store on a database.

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -14,17 +15,145 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
-// Library returns the owner of the documents that a call reads: in a space, if owner reads it
-// now, the space's (db.InSpace), else owner.
+// Library returns the owner of the documents that a call reads: in a space, if owner (or the
+// reader of db.ReadBy) reads it now, the space's (db.InSpace), else owner.
 func (s *Store) Library(ctx context.Context, owner string) (string, error) {
 	space := db.SpaceOf(ctx)
 	if space == "" {
 		return owner, nil
 	}
-	if _, err := spaceFor(ctx, s.db.Read, owner, space, chat.Reader); err != nil {
+	if _, err := s.reads(ctx, db.ReaderOf(ctx, owner), space); err != nil {
 		return "", err
 	}
 	return chat.SpaceOwner(space), nil
+}
+
+func (s *Store) ThisSpace(ctx context.Context, owner string) (_ chat.Space, err error) {
+	ctx, end := s.short(ctx, "read this space")
+	defer end(&err)
+	if db.SpaceOf(ctx) == "" {
+		return chat.Space{}, nil
+	}
+	return s.reads(ctx, db.ReaderOf(ctx, owner), db.SpaceOf(ctx))
+}
+
+// reads returns a space that a person reads, else ErrNotFound. It looks that up at most once
+// in db.MembershipKept.
+func (s *Store) reads(ctx context.Context, person, space string) (chat.Space, error) {
+	if sp, known := s.members.find(membership{person, space}, time.Now()); known {
+		return sp, nil
+	}
+	return s.lookUp(ctx, person, space, chat.Reader)
+}
+
+// lookUp is spaceFor, for later calls of reads, too.
+func (s *Store) lookUp(ctx context.Context, person, space string, least chat.Role) (chat.Space, error) {
+	at, changes := time.Now(), s.members.count()
+	sp, err := spaceFor(ctx, s.db.Read, person, space, least)
+	if err == nil {
+		s.members.put(membership{person, space}, readSpace{sp, at}, changes)
+	}
+	return sp, err
+}
+
+// memberships are the look-ups of the last moments that have found a reader.
+type memberships struct {
+	mu      sync.Mutex
+	changes int // of members; a look-up that began before the last one is not kept
+	known   map[membership]readSpace
+}
+
+type membership struct{ person, space string }
+
+type readSpace struct {
+	chat.Space
+	at time.Time
+}
+
+const maxMemberships = 10_000
+
+func (m *memberships) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.changes
+}
+
+func (m *memberships) find(key membership, now time.Time) (chat.Space, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f, is := m.known[key]
+	return f.Space, is && now.Sub(f.at) < db.MembershipKept
+}
+
+func (m *memberships) put(key membership, f readSpace, changes int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if changes != m.changes {
+		return
+	}
+	if m.known == nil || len(m.known) >= maxMemberships {
+		m.known = map[membership]readSpace{}
+	}
+	m.known[key] = f
+}
+
+func (m *memberships) drop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.changes, m.known = m.changes+1, nil
+}
+
+func (s *Store) DropMemberships() { s.members.drop() }
+
+// shows reports whether a call may show what turns in a space took from documents: owner, or the
+// reader of db.ReadBy, reads the space, and the call is made in it.
+func (s *Store) shows(ctx context.Context, owner, space string) (bool, error) {
+	if space == "" || db.SpaceOf(ctx) != space {
+		return space == "", nil
+	}
+	_, err := s.reads(ctx, db.ReaderOf(ctx, owner), space)
+	if errors.Is(err, db.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// withheld replaces in messages what their turns took from documents, unless it may be shown.
+// All are of one conversation.
+func (s *Store) withheld(ctx context.Context, owner string, messages []chat.Message) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	show, err := s.shows(ctx, owner, messages[0].Space)
+	for i, m := range messages {
+		if !show {
+			messages[i] = m.Withhold()
+		}
+	}
+	return err
+}
+
+// withheldEvents is withheld for the log of one turn.
+func (s *Store) withheldEvents(ctx context.Context, owner, space string, log []chat.Event) ([]chat.Event, error) {
+	show, err := s.shows(ctx, owner, space)
+	if err != nil || show {
+		return log, err
+	}
+	return chat.WithholdEvents(log), nil
+}
+
+// AuthorInSpace implements db.Conversations.
+func (s *Store) AuthorInSpace(ctx context.Context, reader, id string) (_ string, err error) {
+	ctx, end := s.short(ctx, "find the author of a shared conversation")
+	defer end(&err)
+	if _, err := s.Library(ctx, reader); err != nil || db.SpaceOf(ctx) == "" {
+		return reader, err
+	}
+	author, err := s.db.Read.AuthorInSpace(ctx, sqlcgen.AuthorInSpaceParams{ID: id, SpaceID: db.SpaceOf(ctx)})
+	if errors.Is(err, sql.ErrNoRows) { // it is not shared, or does not exist
+		return reader, nil
+	}
+	return author, err
 }
 
 // spaceFor returns a space in which owner has at least a role.
@@ -51,7 +180,7 @@ func memberOf(ctx context.Context, q Queries, owner, id string, least chat.Role)
 }
 
 func space(r sqlcgen.SpaceOfRow) chat.Space {
-	return chat.Space{ID: r.ID, Name: r.Name, Everybody: r.Everybody,
+	return chat.Space{ID: r.ID, Name: r.Name, Everybody: r.Everybody, Instructions: r.Instructions, Agent: chat.Agent(r.Agent), Effort: chat.Effort(r.Effort),
 		CreatedAt: record.Time(r.CreatedAt), DeletedAt: record.Time(r.DeletedAt), Role: chat.Role(r.Role)}
 }
 
@@ -66,7 +195,7 @@ func (s *Store) CreateSpace(ctx context.Context, owner string, sp chat.Space) (e
 		if of, err := q.SpacesOfPerson(ctx, owner); err != nil || len(of) >= db.MaxSpaces {
 			return cmp.Or(err, db.ErrManySpaces)
 		}
-		err := q.CreateSpace(ctx, sqlcgen.CreateSpaceParams{ID: sp.ID, Name: sp.Name, Everybody: sp.Everybody, CreatedAt: record.Micros(at)})
+		err := q.CreateSpace(ctx, sqlcgen.CreateSpaceParams{ID: sp.ID, Name: sp.Name, Everybody: sp.Everybody, Instructions: sp.Instructions, Agent: string(sp.Agent), Effort: string(sp.Effort), CreatedAt: record.Micros(at)})
 		if err == nil {
 			err = usePublic(ctx, q, sp)
 		}
@@ -97,7 +226,7 @@ func memberKind(group bool) string {
 func (s *Store) Space(ctx context.Context, owner, id string, least chat.Role) (_ chat.Space, err error) {
 	ctx, end := s.short(ctx, "read space")
 	defer end(&err)
-	return spaceFor(ctx, s.db.Read, owner, id, least)
+	return s.lookUp(ctx, owner, id, least)
 }
 
 func (s *Store) Spaces(ctx context.Context, owner string) (_ []chat.Space, err error) {
@@ -132,8 +261,9 @@ func lockedSpace(ctx context.Context, q Queries, owner, id string, least chat.Ro
 func (s *Store) ChangeSpace(ctx context.Context, owner string, to chat.Space) (err error) {
 	ctx, end := s.short(ctx, "change space")
 	defer end(&err)
+	defer s.DropMemberships()
 	return s.managed(ctx, owner, to.ID, func(q Queries, _ chat.Space) error {
-		err := record.Found(q.ChangeSpace(ctx, sqlcgen.ChangeSpaceParams{ID: to.ID, Name: to.Name, Everybody: to.Everybody}))
+		err := record.Found(q.ChangeSpace(ctx, sqlcgen.ChangeSpaceParams{ID: to.ID, Name: to.Name, Everybody: to.Everybody, Instructions: to.Instructions, Agent: string(to.Agent), Effort: string(to.Effort)}))
 		if err != nil {
 			return err
 		}
@@ -144,6 +274,7 @@ func (s *Store) ChangeSpace(ctx context.Context, owner string, to chat.Space) (e
 func (s *Store) DeleteSpace(ctx context.Context, owner, id, name string, at time.Time) (err error) {
 	ctx, end := s.short(ctx, "delete space")
 	defer end(&err)
+	defer s.DropMemberships()
 	return s.managed(ctx, owner, id, func(q Queries, sp chat.Space) error {
 		if sp.Name != name {
 			return db.ErrSameName
@@ -155,6 +286,7 @@ func (s *Store) DeleteSpace(ctx context.Context, owner, id, name string, at time
 func (s *Store) RestoreSpace(ctx context.Context, owner, id string) (err error) {
 	ctx, end := s.short(ctx, "restore space")
 	defer end(&err)
+	defer s.DropMemberships()
 	return s.db.Update(ctx, func(q Queries) error {
 		if _, err := memberOf(ctx, q, owner, id, chat.Manager); err != nil {
 			return err
@@ -182,6 +314,7 @@ func members(ctx context.Context, q Queries, id string) ([]chat.SpaceMember, err
 func (s *Store) PutSpaceMember(ctx context.Context, owner, id string, m chat.SpaceMember) (err error) {
 	ctx, end := s.short(ctx, "put member")
 	defer end(&err)
+	defer s.DropMemberships()
 	return s.managed(ctx, owner, id, func(q Queries, _ chat.Space) error {
 		m.AddedBy = owner
 		if err := putMember(ctx, q, id, m); err != nil {
@@ -208,6 +341,7 @@ func checkMembers(ctx context.Context, q Queries, id string) error {
 func (s *Store) RemoveSpaceMember(ctx context.Context, owner, id string, group bool, member string) (err error) {
 	ctx, end := s.short(ctx, "remove member")
 	defer end(&err)
+	defer s.DropMemberships()
 	least := chat.Manager
 	if !group && member == owner { // leaves
 		least = chat.Reader
@@ -227,6 +361,7 @@ func (s *Store) RemoveSpaceMember(ctx context.Context, owner, id string, group b
 func (s *Store) PutGroups(ctx context.Context, owner string, groups []string, until time.Time) (err error) {
 	ctx, end := s.short(ctx, "put groups")
 	defer end(&err)
+	defer s.DropMemberships()
 	return s.db.Update(ctx, func(q Queries) error {
 		if err := q.ClearPersonGroups(ctx, owner); err != nil {
 			return err

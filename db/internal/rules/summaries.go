@@ -27,6 +27,13 @@ func (s *Store) Summary(ctx context.Context, owner, threadID, head string) (_ db
 	if err != nil {
 		return db.Summary{}, err
 	}
+	show, err := s.shows(ctx, owner, row.SpaceID)
+	if err == nil && !show {
+		err = db.ErrNotFound
+	}
+	if err != nil {
+		return db.Summary{}, err
+	}
 	return db.Summary{TurnID: row.TurnID, Text: row.Text, At: record.Time(row.CreatedAt)}, nil
 }
 
@@ -35,6 +42,9 @@ func (s *Store) Summaries(ctx context.Context, owner, threadID string) (list []d
 	defer end(&err)
 	rows, err := s.db.Read.Summaries(ctx, sqlcgen.SummariesParams{Owner: owner, ThreadID: threadID})
 	for _, row := range rows {
+		if show, err := s.shows(ctx, owner, row.SpaceID); err != nil || !show {
+			return nil, err
+		}
 		list = append(list, db.Summary{TurnID: row.TurnID, Text: row.Text, At: record.Time(row.CreatedAt)})
 	}
 	return list, err

@@ -45,6 +45,7 @@ func userData(ctx context.Context, q Queries, owner string) (db.UserData, error)
 func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, err error) {
 	ctx, end := s.Call(ctx, "delete user", Bulk)
 	defer end(&err)
+	defer s.DropMemberships()
 	if owner == chat.PublicOwner {
 		return db.UserData{}, db.ErrForbidden
 	}
@@ -91,7 +92,7 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		}
 		for _, remove := range []func(context.Context, string) error{
 			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels, q.DeleteUserConnections, q.DeleteUserAccessKeys, q.DeleteUserBoards,
-			q.ClearOwnerOfDeleted, q.UnmarkAnonymous, q.DeleteUserClaims, q.DeleteUserMemberships, q.ClearPersonGroups, q.ForgetAdder, q.ForgetContributor,
+			q.ClearOwnerOfDeleted, q.UnmarkAnonymous, q.DeleteUserClaims, q.DeleteUserMemberships, q.ClearPersonGroups, q.ForgetAdder, q.ForgetContributor, q.ForgetAuthor,
 		} {
 			if err := remove(ctx, owner); err != nil {
 				return err

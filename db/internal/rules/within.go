@@ -22,6 +22,10 @@ func (s *Store) CreateConversation(ctx context.Context, c chat.Conversation) (ch
 	return within{s: s}.CreateConversation(ctx, c)
 }
 
+func (s *Store) CopyBranch(ctx context.Context, threadID, head string, c chat.Conversation) (chat.Conversation, error) {
+	return within{s: s}.CopyBranch(ctx, threadID, head, c)
+}
+
 func (s *Store) InsertTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
 	return within{s: s}.InsertTurn(ctx, t)
 }

@@ -23,6 +23,7 @@ type Queries interface {
 	AuditBefore(ctx context.Context, arg AuditBeforeParams) ([]AuditLog, error)
 	AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]AuditLog, error)
 	AuditScanned(ctx context.Context, arg AuditScannedParams) (AuditScannedRow, error)
+	AuthorInSpace(ctx context.Context, arg AuthorInSpaceParams) (string, error)
 	Board(ctx context.Context, arg BoardParams) (BoardRow, error)
 	BoardSize(ctx context.Context, arg BoardSizeParams) (int64, error)
 	BranchMessages(ctx context.Context, arg BranchMessagesParams) ([]BranchMessagesRow, error)
@@ -47,6 +48,10 @@ type Queries interface {
 	Conversation(ctx context.Context, arg ConversationParams) (ConversationRow, error)
 	ConversationDeleted(ctx context.Context, id string) (int64, error)
 	ConversationState(ctx context.Context, id string) (ConversationStateRow, error)
+	ConversationsInSpace(ctx context.Context, arg ConversationsInSpaceParams) ([]ConversationsInSpaceRow, error)
+	CopyEvents(ctx context.Context, arg CopyEventsParams) error
+	CopyMessages(ctx context.Context, arg CopyMessagesParams) error
+	CopyTurn(ctx context.Context, arg CopyTurnParams) error
 	Count(ctx context.Context, arg CountParams) (CountRow, error)
 	CountAnonymous(ctx context.Context) (int64, error)
 	CountOpenImports(ctx context.Context, owner string) (int64, error)
@@ -103,7 +108,7 @@ type Queries interface {
 	EmbeddingProgress(ctx context.Context, arg EmbeddingProgressParams) (EmbeddingProgressRow, error)
 	EndLease(ctx context.Context, arg EndLeaseParams) error
 	EndSessions(ctx context.Context, arg EndSessionsParams) (int64, error)
-	EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error)
+	EventsAfter(ctx context.Context, arg EventsAfterParams) ([]EventsAfterRow, error)
 	FailDocument(ctx context.Context, arg FailDocumentParams) (int64, error)
 	FailedDocuments(ctx context.Context, arg FailedDocumentsParams) ([]FailedDocumentsRow, error)
 	FeedbackAfter(ctx context.Context, arg FeedbackAfterParams) ([]FeedbackAfterRow, error)
@@ -113,6 +118,7 @@ type Queries interface {
 	FilesOfEverybody(ctx context.Context) (FilesOfEverybodyRow, error)
 	FilesOfOwner(ctx context.Context, owner string) (FilesOfOwnerRow, error)
 	ForgetAdder(ctx context.Context, owner string) error
+	ForgetAuthor(ctx context.Context, owner string) error
 	ForgetContributor(ctx context.Context, owner string) error
 	ForgetCount(ctx context.Context, key string) error
 	GiveDocument(ctx context.Context, arg GiveDocumentParams) (int64, error)
@@ -226,6 +232,7 @@ type Queries interface {
 	SetSentAt(ctx context.Context, arg SetSentAtParams) error
 	SetSpaceDeleted(ctx context.Context, arg SetSpaceDeletedParams) (int64, error)
 	ShareByDigest(ctx context.Context, digest string) (ShareByDigestRow, error)
+	ShareConversation(ctx context.Context, arg ShareConversationParams) (int64, error)
 	Shares(ctx context.Context, owner string) ([]SharesRow, error)
 	ShowConversation(ctx context.Context, arg ShowConversationParams) error
 	Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error)
@@ -236,8 +243,8 @@ type Queries interface {
 	Spent(ctx context.Context, arg SpentParams) (SpentRow, error)
 	StoredSets(ctx context.Context, arg StoredSetsParams) (StoredSetsRow, error)
 	StoredThreads(ctx context.Context, arg StoredThreadsParams) (StoredThreadsRow, error)
-	Summaries(ctx context.Context, arg SummariesParams) ([]Summary, error)
-	Summary(ctx context.Context, arg SummaryParams) (Summary, error)
+	Summaries(ctx context.Context, arg SummariesParams) ([]SummariesRow, error)
+	Summary(ctx context.Context, arg SummaryParams) (SummaryRow, error)
 	TakeLease(ctx context.Context, arg TakeLeaseParams) (int64, error)
 	Text(ctx context.Context, arg TextParams) (string, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
@@ -336,6 +343,7 @@ type AdmissionRow struct {
 	DeletedGeneration int64
 	DeletedPlaces     int64
 	Archived          bool
+	SpaceID           string
 	Cancelled         bool
 }
 
@@ -426,6 +434,11 @@ type AuditScannedRow struct {
 	LastID  int64
 }
 
+type AuthorInSpaceParams struct {
+	ID      string
+	SpaceID string
+}
+
 type BoardParams struct {
 	ID    string
 	Owner string
@@ -466,6 +479,8 @@ type BranchMessagesRow struct {
 	Content   string
 	Metadata  string
 	Parent    string
+	SpaceID   string
+	Author    string
 }
 
 type BusyThreadsParams struct {
@@ -474,9 +489,12 @@ type BusyThreadsParams struct {
 }
 
 type ChangeSpaceParams struct {
-	Name      string
-	Everybody bool
-	ID        string
+	Name         string
+	Everybody    bool
+	Instructions string
+	Agent        string
+	Effort       string
+	ID           string
 }
 
 type ChunksByInternalIDRow struct {
@@ -561,15 +579,64 @@ type ConversationRow struct {
 	LastMessageAt int64
 	Pinned        bool
 	Archived      bool
+	SpaceID       string
+	Shared        bool
 	Activity      int64
 }
 
 type ConversationStateRow struct {
 	Owner             string
 	Generation        int64
+	SpaceID           string
 	DeletedOwner      string
 	DeletedGeneration int64
 	DeletedPlaces     int64
+}
+
+type ConversationsInSpaceParams struct {
+	Owner        string
+	Q            string
+	SpaceID      string
+	Archived     bool
+	BeforePinned bool
+	BeforeAt     int64
+	BeforeID     string
+	MaxRows      int64
+}
+
+type ConversationsInSpaceRow struct {
+	ID            string
+	Owner         string
+	Title         string
+	CreatedAt     int64
+	LastMessageAt int64
+	Pinned        bool
+	Archived      bool
+	SpaceID       string
+	Shared        bool
+	Activity      int64
+	Found         string
+}
+
+type CopyEventsParams struct {
+	ID       string
+	ThreadID string
+	FromID   string
+}
+
+type CopyMessagesParams struct {
+	ID     string
+	FromID string
+}
+
+type CopyTurnParams struct {
+	ID         string
+	Owner      string
+	ThreadID   string
+	Generation int64
+	Parent     string
+	Place      int64
+	FromID     string
 }
 
 type CountOpenTurnsParams struct {
@@ -652,10 +719,13 @@ type CreateShareParams struct {
 }
 
 type CreateSpaceParams struct {
-	ID        string
-	Name      string
-	Everybody bool
-	CreatedAt int64
+	ID           string
+	Name         string
+	Everybody    bool
+	Instructions string
+	Agent        string
+	Effort       string
+	CreatedAt    int64
 }
 
 type DeleteAccessKeyParams struct {
@@ -936,6 +1006,11 @@ type EventsAfterParams struct {
 	AfterN int64
 }
 
+type EventsAfterRow struct {
+	Event   string
+	SpaceID string
+}
+
 type EventsOfTurnsRow struct {
 	TurnID string
 	Event  string
@@ -1177,6 +1252,7 @@ type InsertConversationParams struct {
 	Places      int64
 	Address     string
 	Kind        string
+	SpaceID     string
 }
 
 type InsertDocumentParams struct {
@@ -1296,6 +1372,8 @@ type ListConversationsRow struct {
 	LastMessageAt int64
 	Pinned        bool
 	Archived      bool
+	SpaceID       string
+	Shared        bool
 	Activity      int64
 }
 
@@ -1881,6 +1959,8 @@ type SearchConversationsRow struct {
 	LastMessageAt int64
 	Pinned        bool
 	Archived      bool
+	SpaceID       string
+	Shared        bool
 	Activity      int64
 	Found         string
 }
@@ -1941,6 +2021,12 @@ type ShareByDigestRow struct {
 	Content   string
 }
 
+type ShareConversationParams struct {
+	Shared bool
+	ID     string
+	Owner  string
+}
+
 type SharesRow struct {
 	ID        string
 	Owner     string
@@ -1984,12 +2070,15 @@ type SpaceOfParams struct {
 }
 
 type SpaceOfRow struct {
-	ID        string
-	Name      string
-	Everybody bool
-	CreatedAt int64
-	DeletedAt int64
-	Role      int64
+	ID           string
+	Name         string
+	Everybody    bool
+	Instructions string
+	Agent        string
+	Effort       string
+	CreatedAt    int64
+	DeletedAt    int64
+	Role         int64
 }
 
 type SpacesOfParams struct {
@@ -1998,12 +2087,15 @@ type SpacesOfParams struct {
 }
 
 type SpacesOfRow struct {
-	ID        string
-	Name      string
-	Everybody bool
-	CreatedAt int64
-	DeletedAt int64
-	Role      int64
+	ID           string
+	Name         string
+	Everybody    bool
+	Instructions string
+	Agent        string
+	Effort       string
+	CreatedAt    int64
+	DeletedAt    int64
+	Role         int64
 }
 
 type SpentParams struct {
@@ -2045,16 +2137,24 @@ type SummariesParams struct {
 	ThreadID string
 }
 
-type Summary struct {
+type SummariesRow struct {
 	TurnID    string
 	Text      string
 	CreatedAt int64
+	SpaceID   string
 }
 
 type SummaryParams struct {
 	Head     string
 	Owner    string
 	ThreadID string
+}
+
+type SummaryRow struct {
+	TurnID    string
+	Text      string
+	CreatedAt int64
+	SpaceID   string
 }
 
 type TakeLeaseParams struct {
@@ -2102,6 +2202,8 @@ type Turn struct {
 	Owner        string
 	ThreadID     string
 	Generation   int64
+	SpaceID      string
+	Author       string
 	Parent       string
 	Place        int64
 	Status       string

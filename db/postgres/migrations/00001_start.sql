@@ -68,6 +68,8 @@ CREATE TABLE conversations (
     pinned          BOOLEAN NOT NULL DEFAULT false,  -- at the top
     archived        BOOLEAN NOT NULL DEFAULT false,  -- found by searches, and in the list of archived ones
     kind            TEXT    NOT NULL DEFAULT '', -- '', or not in the list: 'board' (the chat of the board of this id), 'once' (throw-away), 'temporary'
+    space_id        TEXT    NOT NULL DEFAULT '', -- in which it was begun; '': in none
+    shared          BOOLEAN NOT NULL DEFAULT false, -- with those who read the space
     created_at      BIGINT NOT NULL,
     last_message_at BIGINT NOT NULL,
     generation      BIGINT NOT NULL DEFAULT 1,  -- how many conversations have had this id
@@ -77,6 +79,7 @@ CREATE TABLE conversations (
 CREATE INDEX conversations_listed ON conversations (owner, last_message_at, id) WHERE listed;
 CREATE INDEX conversations_marked ON conversations (owner, archived, pinned, last_message_at, id) WHERE listed;
 CREATE INDEX conversations_kind ON conversations (kind, id) WHERE kind <> '';
+CREATE INDEX conversations_space ON conversations (space_id, owner) WHERE space_id <> '';
 CREATE INDEX conversations_owner ON conversations (owner);
 CREATE INDEX conversations_address ON conversations (address) WHERE address <> '';
 
@@ -118,6 +121,8 @@ CREATE TABLE turns (
     owner          TEXT    NOT NULL,
     thread_id      TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     generation     BIGINT NOT NULL DEFAULT 1,    -- of its conversation
+    space_id       TEXT    NOT NULL DEFAULT '',  -- of its conversation
+    author         TEXT    NOT NULL DEFAULT '',  -- of a turn that was copied: who wrote the message; '-': deleted since
     parent         TEXT    NOT NULL,              -- turn id or 'root'; '' until the turn starts
     place          BIGINT NOT NULL DEFAULT 0,    -- order within the thread's tree, from 1; 0: not in it. Given to one turn only
     status         TEXT    NOT NULL,
@@ -140,6 +145,7 @@ CREATE INDEX turns_open ON turns (thread_id) WHERE settled_at = 0;
 CREATE INDEX turns_owner_open ON turns (owner) WHERE settled_at = 0;
 CREATE INDEX turns_client ON turns (owner, client_turn_id);
 CREATE INDEX turns_thread ON turns (thread_id);
+CREATE INDEX turns_author ON turns (author) WHERE author <> '';
 CREATE INDEX turns_untaken ON turns (created_at) WHERE status = 'new';
 
 -- Every stream run id under which a turn was sent; retries may bring others.
@@ -275,6 +281,9 @@ CREATE TABLE spaces (
     id           TEXT   NOT NULL PRIMARY KEY,
     name         TEXT   NOT NULL,
     everybody    BOOLEAN NOT NULL DEFAULT TRUE , -- searches use public documents, too
+    instructions TEXT   NOT NULL DEFAULT '', -- for models, as the operator's
+    agent        TEXT   NOT NULL DEFAULT '', -- of new conversations; '': the usual one
+    effort       TEXT   NOT NULL DEFAULT '',
     created_at   BIGINT NOT NULL,
     deleted_at   BIGINT NOT NULL DEFAULT 0 -- 0: it is not; else it can be restored for 30 days
 );
@@ -605,8 +614,11 @@ $$;
 
 -- The subject in a query of its own is asked for once, not once a row.
 CREATE POLICY own ON profiles      FOR SELECT USING (owner = (SELECT palaver_subject()));
-CREATE POLICY own ON conversations FOR SELECT USING (owner = (SELECT palaver_subject()));
-CREATE POLICY own ON turns         FOR SELECT USING (owner = (SELECT palaver_subject()));
+-- What a turn took from a space's documents is seen by who reads the space.
+CREATE POLICY own ON conversations FOR SELECT USING (owner = (SELECT palaver_subject()) AND (space_id = '' OR 'space:' || space_id = ANY ((SELECT palaver_libraries())::text[])));
+CREATE POLICY own ON turns         FOR SELECT USING (owner = (SELECT palaver_subject()) AND (space_id = '' OR 'space:' || space_id = ANY ((SELECT palaver_libraries())::text[])));
+CREATE POLICY shared ON conversations FOR SELECT USING (shared AND 'space:' || space_id = ANY ((SELECT palaver_libraries())::text[]));
+CREATE POLICY shared ON turns         FOR SELECT USING ('space:' || space_id = ANY ((SELECT palaver_libraries())::text[]) AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = thread_id AND c.shared));
 CREATE POLICY own ON stream_runs   FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON cancels       FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON feedback      FOR SELECT USING (owner = (SELECT palaver_subject()));

@@ -1,7 +1,7 @@
 -- name: InsertTurn :one
 WITH turn AS (
-    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address)
-    VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at, @address)
+    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address, space_id)
+    VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at, @address, @space_id)
     ON CONFLICT DO NOTHING RETURNING *),
 message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
@@ -29,7 +29,7 @@ WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner AND t.hidden 
 -- name: Admission :one
 SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
     coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places,
-    coalesce(c.archived, false)::boolean AS archived,
+    coalesce(c.archived, false)::boolean AS archived, coalesce(c.space_id, '')::text AS space_id,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = @owner AND (
         (x.kind = 'turn' AND x.ref = @turn_id)
         OR (x.kind = 'client' AND x.ref = @client_turn_id AND x.thread_id IN ('', @thread_id))
@@ -158,15 +158,15 @@ SELECT t.* FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = @id AND m.n = @n AND t.owner = @owner AND t.thread_id = @thread_id AND t.status <> 'new' AND NOT t.hidden;
 
 -- name: BranchMessages :many
-WITH RECURSIVE branch (id, parent, depth) AS (
-    SELECT h.id, h.parent, 0 FROM turns h
+WITH RECURSIVE branch (id, parent, space_id, author, depth) AS (
+    SELECT h.id, h.parent, h.space_id, h.author, 0 FROM turns h
     WHERE h.id = @head AND h.owner = @owner AND h.thread_id = @thread_id
         AND (NOT @of_tree::boolean OR h.status <> 'new' AND h.place > 0 AND NOT h.hidden)
     UNION ALL
-    SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
+    SELECT t.id, t.parent, t.space_id, t.author, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = @owner AND branch.depth + 1 < @max_turns::bigint
 )
-SELECT branch.id AS turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
+SELECT branch.id AS turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent, branch.space_id, branch.author
 FROM branch CROSS JOIN LATERAL (
     SELECT x.* FROM messages x
     WHERE x.turn_id = branch.id AND (branch.depth > 0 OR x.n < @before_n) AND (@prompts::boolean OR x.role <> 'system')
@@ -184,7 +184,7 @@ WITH RECURSIVE back (id, parent, depth) AS (
     SELECT t.id, t.parent, back.depth + 1 FROM back JOIN turns t ON t.id = back.parent
     WHERE t.owner = @owner AND NOT EXISTS (SELECT 1 FROM summaries x WHERE x.turn_id = back.id)
 )
-SELECT s.turn_id, s.text, s.created_at FROM back JOIN summaries s ON s.turn_id = back.id ORDER BY back.depth LIMIT 1;
+SELECT s.turn_id, s.text, s.created_at, o.space_id FROM back JOIN summaries s ON s.turn_id = back.id JOIN turns o ON o.id = s.turn_id ORDER BY back.depth LIMIT 1;
 
 -- The newest settled turn of the branch that ends at a turn of the tree.
 

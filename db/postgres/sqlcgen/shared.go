@@ -25,6 +25,7 @@ type (
 	AuditLog                        = sqlcgen.AuditLog
 	AuditScannedParams              = sqlcgen.AuditScannedParams
 	AuditScannedRow                 = sqlcgen.AuditScannedRow
+	AuthorInSpaceParams             = sqlcgen.AuthorInSpaceParams
 	BoardParams                     = sqlcgen.BoardParams
 	BoardRow                        = sqlcgen.BoardRow
 	BoardSizeParams                 = sqlcgen.BoardSizeParams
@@ -43,6 +44,11 @@ type (
 	ConversationParams              = sqlcgen.ConversationParams
 	ConversationRow                 = sqlcgen.ConversationRow
 	ConversationStateRow            = sqlcgen.ConversationStateRow
+	ConversationsInSpaceParams      = sqlcgen.ConversationsInSpaceParams
+	ConversationsInSpaceRow         = sqlcgen.ConversationsInSpaceRow
+	CopyEventsParams                = sqlcgen.CopyEventsParams
+	CopyMessagesParams              = sqlcgen.CopyMessagesParams
+	CopyTurnParams                  = sqlcgen.CopyTurnParams
 	CountOpenTurnsParams            = sqlcgen.CountOpenTurnsParams
 	CountOpenTurnsRow               = sqlcgen.CountOpenTurnsRow
 	CountParams                     = sqlcgen.CountParams
@@ -95,6 +101,7 @@ type (
 	EndLeaseParams                  = sqlcgen.EndLeaseParams
 	EndSessionsParams               = sqlcgen.EndSessionsParams
 	EventsAfterParams               = sqlcgen.EventsAfterParams
+	EventsAfterRow                  = sqlcgen.EventsAfterRow
 	EventsOfTurnsRow                = sqlcgen.EventsOfTurnsRow
 	FailDocumentParams              = sqlcgen.FailDocumentParams
 	FailedDocumentsParams           = sqlcgen.FailedDocumentsParams
@@ -226,6 +233,7 @@ type (
 	SetSentAtParams                 = sqlcgen.SetSentAtParams
 	SetSpaceDeletedParams           = sqlcgen.SetSpaceDeletedParams
 	ShareByDigestRow                = sqlcgen.ShareByDigestRow
+	ShareConversationParams         = sqlcgen.ShareConversationParams
 	SharesRow                       = sqlcgen.SharesRow
 	ShowConversationParams          = sqlcgen.ShowConversationParams
 	SnapshotParams                  = sqlcgen.SnapshotParams
@@ -242,8 +250,9 @@ type (
 	StoredThreadsParams             = sqlcgen.StoredThreadsParams
 	StoredThreadsRow                = sqlcgen.StoredThreadsRow
 	SummariesParams                 = sqlcgen.SummariesParams
-	Summary                         = sqlcgen.Summary
+	SummariesRow                    = sqlcgen.SummariesRow
 	SummaryParams                   = sqlcgen.SummaryParams
+	SummaryRow                      = sqlcgen.SummaryRow
 	TakeLeaseParams                 = sqlcgen.TakeLeaseParams
 	TextParams                      = sqlcgen.TextParams
 	TextsParams                     = sqlcgen.TextsParams

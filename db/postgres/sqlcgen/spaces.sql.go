@@ -20,12 +20,19 @@ func (q *Queries) AddPersonGroup(ctx context.Context, arg AddPersonGroupParams) 
 }
 
 const changeSpace = `-- name: ChangeSpace :execrows
-UPDATE spaces SET name = $1, everybody = $2
-WHERE id = $3 AND deleted_at = 0
+UPDATE spaces SET name = $1, everybody = $2, instructions = $3, agent = $4, effort = $5
+WHERE id = $6 AND deleted_at = 0
 `
 
 func (q *Queries) ChangeSpace(ctx context.Context, arg ChangeSpaceParams) (int64, error) {
-	result, err := q.db.Exec(ctx, changeSpace, arg.Name, arg.Everybody, arg.ID)
+	result, err := q.db.Exec(ctx, changeSpace,
+		arg.Name,
+		arg.Everybody,
+		arg.Instructions,
+		arg.Agent,
+		arg.Effort,
+		arg.ID,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -41,9 +48,51 @@ func (q *Queries) ClearPersonGroups(ctx context.Context, owner string) error {
 	return err
 }
 
+const copyEvents = `-- name: CopyEvents :exec
+INSERT INTO turn_events (turn_id, n, event)
+SELECT $1, e.n, replace(replace(e.event, e.turn_id, CAST($1 AS TEXT)), t.thread_id, CAST($2 AS TEXT))
+FROM turn_events e JOIN turns t ON t.id = e.turn_id WHERE e.turn_id = $3
+`
+
+func (q *Queries) CopyEvents(ctx context.Context, arg CopyEventsParams) error {
+	_, err := q.db.Exec(ctx, copyEvents, arg.ID, arg.ThreadID, arg.FromID)
+	return err
+}
+
+const copyMessages = `-- name: CopyMessages :exec
+INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
+SELECT $1, m.n, m.role, m.created_at, m.content, m.metadata FROM messages m WHERE m.turn_id = $2
+`
+
+func (q *Queries) CopyMessages(ctx context.Context, arg CopyMessagesParams) error {
+	_, err := q.db.Exec(ctx, copyMessages, arg.ID, arg.FromID)
+	return err
+}
+
+const copyTurn = `-- name: CopyTurn :exec
+
+INSERT INTO turns (id, owner, thread_id, generation, space_id, author, parent, place, status, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content)
+SELECT $1, $2, $3, $4, t.space_id, CASE WHEN t.author = '' THEN t.owner ELSE t.author END, $5, $6, t.status, t.created_at, t.settled_at, t.client_turn_id, '', t.content_hash, t.registry, t.content
+FROM turns t WHERE t.id = $7 AND t.settled_at > 0
+`
+
+// Copies a turn of a conversation that is shared with a space.
+func (q *Queries) CopyTurn(ctx context.Context, arg CopyTurnParams) error {
+	_, err := q.db.Exec(ctx, copyTurn,
+		arg.ID,
+		arg.Owner,
+		arg.ThreadID,
+		arg.Generation,
+		arg.Parent,
+		arg.Place,
+		arg.FromID,
+	)
+	return err
+}
+
 const createSpace = `-- name: CreateSpace :exec
-INSERT INTO spaces (id, name, everybody, created_at)
-VALUES ($1, $2, $3, $4)
+INSERT INTO spaces (id, name, everybody, instructions, agent, effort, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 `
 
 func (q *Queries) CreateSpace(ctx context.Context, arg CreateSpaceParams) error {
@@ -51,6 +100,9 @@ func (q *Queries) CreateSpace(ctx context.Context, arg CreateSpaceParams) error 
 		arg.ID,
 		arg.Name,
 		arg.Everybody,
+		arg.Instructions,
+		arg.Agent,
+		arg.Effort,
 		arg.CreatedAt,
 	)
 	return err
@@ -110,6 +162,15 @@ UPDATE space_members SET added_by = '' WHERE added_by = $1
 
 func (q *Queries) ForgetAdder(ctx context.Context, owner string) error {
 	_, err := q.db.Exec(ctx, forgetAdder, owner)
+	return err
+}
+
+const forgetAuthor = `-- name: ForgetAuthor :exec
+UPDATE turns SET author = '-' WHERE author = $1 AND author <> ''
+`
+
+func (q *Queries) ForgetAuthor(ctx context.Context, owner string) error {
+	_, err := q.db.Exec(ctx, forgetAuthor, owner)
 	return err
 }
 
@@ -291,7 +352,7 @@ func (q *Queries) SpaceMembers(ctx context.Context, spaceID string) ([]SpaceMemb
 
 const spaceOf = `-- name: SpaceOf :one
 
-SELECT s.id, s.name, s.everybody, s.created_at, s.deleted_at,
+SELECT s.id, s.name, s.everybody, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
     CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
         AND (m.kind = 'person' AND m.member = $1
             OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = $1 AND g.name = m.member AND g.until > $2))), 0) AS BIGINT) AS role
@@ -307,6 +368,9 @@ func (q *Queries) SpaceOf(ctx context.Context, arg SpaceOfParams) (SpaceOfRow, e
 		&i.ID,
 		&i.Name,
 		&i.Everybody,
+		&i.Instructions,
+		&i.Agent,
+		&i.Effort,
 		&i.CreatedAt,
 		&i.DeletedAt,
 		&i.Role,
@@ -315,7 +379,7 @@ func (q *Queries) SpaceOf(ctx context.Context, arg SpaceOfParams) (SpaceOfRow, e
 }
 
 const spacesOf = `-- name: SpacesOf :many
-SELECT s.id, s.name, s.everybody, s.created_at, s.deleted_at,
+SELECT s.id, s.name, s.everybody, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
     CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
         AND (m.kind = 'person' AND m.member = $1
             OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = $1 AND g.name = m.member AND g.until > $2))), 0) AS BIGINT) AS role
@@ -339,6 +403,9 @@ func (q *Queries) SpacesOf(ctx context.Context, arg SpacesOfParams) ([]SpacesOfR
 			&i.ID,
 			&i.Name,
 			&i.Everybody,
+			&i.Instructions,
+			&i.Agent,
+			&i.Effort,
 			&i.CreatedAt,
 			&i.DeletedAt,
 			&i.Role,

@@ -22,7 +22,7 @@ const admission = `-- name: Admission :one
 
 SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
     coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places,
-    coalesce(c.archived, false)::boolean AS archived,
+    coalesce(c.archived, false)::boolean AS archived, coalesce(c.space_id, '')::text AS space_id,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = $1 AND (
         (x.kind = 'turn' AND x.ref = $2)
         OR (x.kind = 'client' AND x.ref = $3 AND x.thread_id IN ('', $4))
@@ -49,21 +49,22 @@ func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (Admission
 		&i.DeletedGeneration,
 		&i.DeletedPlaces,
 		&i.Archived,
+		&i.SpaceID,
 		&i.Cancelled,
 	)
 	return i, err
 }
 
 const branchMessages = `-- name: BranchMessages :many
-WITH RECURSIVE branch (id, parent, depth) AS (
-    SELECT h.id, h.parent, 0 FROM turns h
+WITH RECURSIVE branch (id, parent, space_id, author, depth) AS (
+    SELECT h.id, h.parent, h.space_id, h.author, 0 FROM turns h
     WHERE h.id = $4 AND h.owner = $5 AND h.thread_id = $6
         AND (NOT $7::boolean OR h.status <> 'new' AND h.place > 0 AND NOT h.hidden)
     UNION ALL
-    SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
+    SELECT t.id, t.parent, t.space_id, t.author, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = $5 AND branch.depth + 1 < $8::bigint
 )
-SELECT branch.id AS turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
+SELECT branch.id AS turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent, branch.space_id, branch.author
 FROM branch CROSS JOIN LATERAL (
     SELECT x.turn_id, x.n, x.role, x.created_at, x.content, x.metadata FROM messages x
     WHERE x.turn_id = branch.id AND (branch.depth > 0 OR x.n < $1) AND ($2::boolean OR x.role <> 'system')
@@ -98,6 +99,8 @@ func (q *Queries) BranchMessages(ctx context.Context, arg BranchMessagesParams) 
 			&i.Content,
 			&i.Metadata,
 			&i.Parent,
+			&i.SpaceID,
+			&i.Author,
 		); err != nil {
 			return nil, err
 		}
@@ -177,23 +180,23 @@ func (q *Queries) DropWaitingTurn(ctx context.Context, arg DropWaitingTurnParams
 }
 
 const eventsAfter = `-- name: EventsAfter :many
-SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
+SELECT e.event, t.space_id FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = $1 AND t.owner = $2 AND t.settled_at > 0 AND e.n > $3 ORDER BY e.n
 `
 
-func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error) {
+func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]EventsAfterRow, error) {
 	rows, err := q.db.Query(ctx, eventsAfter, arg.TurnID, arg.Owner, arg.AfterN)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []string
+	var items []EventsAfterRow
 	for rows.Next() {
-		var event string
-		if err := rows.Scan(&event); err != nil {
+		var i EventsAfterRow
+		if err := rows.Scan(&i.Event, &i.SpaceID); err != nil {
 			return nil, err
 		}
-		items = append(items, event)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -277,16 +280,16 @@ func (q *Queries) HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow
 
 const insertTurn = `-- name: InsertTurn :one
 WITH turn AS (
-    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address)
-    VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10, $5, $11)
-    ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content),
+    INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address, space_id)
+    VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10, $5, $11, $12)
+    ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, generation, space_id, author, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content),
 message AS (
     INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
-    SELECT turn.id, 0, $12::text, $13::bigint, $14::text, $15::text FROM turn),
+    SELECT turn.id, 0, $13::text, $14::bigint, $15::text, $16::text FROM turn),
 run AS (
     INSERT INTO stream_runs (owner, run_id, turn_id)
     SELECT turn.owner, turn.stream_run_id, turn.id FROM turn WHERE turn.stream_run_id <> '' ON CONFLICT DO NOTHING)
-SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turn
+SELECT seq, id, owner, thread_id, generation, space_id, author, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turn
 `
 
 type InsertTurnParams struct {
@@ -301,6 +304,7 @@ type InsertTurnParams struct {
 	Content      string
 	Generation   int64
 	Address      string
+	SpaceID      string
 	Role         string
 	MessageAt    int64
 	Message      string
@@ -313,6 +317,8 @@ type InsertTurnRow struct {
 	Owner        string
 	ThreadID     string
 	Generation   int64
+	SpaceID      string
+	Author       string
 	Parent       string
 	Place        int64
 	Status       string
@@ -343,6 +349,7 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertT
 		arg.Content,
 		arg.Generation,
 		arg.Address,
+		arg.SpaceID,
 		arg.Role,
 		arg.MessageAt,
 		arg.Message,
@@ -355,6 +362,8 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertT
 		&i.Owner,
 		&i.ThreadID,
 		&i.Generation,
+		&i.SpaceID,
+		&i.Author,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
@@ -453,7 +462,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, generation, space_id, author, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
 `
 
 func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error) {
@@ -465,6 +474,8 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.Owner,
 		&i.ThreadID,
 		&i.Generation,
+		&i.SpaceID,
+		&i.Author,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
@@ -497,7 +508,7 @@ func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, er
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
+SELECT seq, id, owner, thread_id, generation, space_id, author, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
 WHERE owner = $1 AND thread_id = $2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -517,6 +528,8 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.Owner,
 			&i.ThreadID,
 			&i.Generation,
+			&i.SpaceID,
+			&i.Author,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
@@ -843,20 +856,25 @@ func (q *Queries) Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow
 }
 
 const summaries = `-- name: Summaries :many
-SELECT s.turn_id, s.text, s.created_at FROM turns t JOIN summaries s ON s.turn_id = t.id
+SELECT s.turn_id, s.text, s.created_at, t.space_id FROM turns t JOIN summaries s ON s.turn_id = t.id
 WHERE t.owner = $1 AND t.thread_id = $2 ORDER BY t.seq
 `
 
-func (q *Queries) Summaries(ctx context.Context, arg SummariesParams) ([]Summary, error) {
+func (q *Queries) Summaries(ctx context.Context, arg SummariesParams) ([]SummariesRow, error) {
 	rows, err := q.db.Query(ctx, summaries, arg.Owner, arg.ThreadID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Summary
+	var items []SummariesRow
 	for rows.Next() {
-		var i Summary
-		if err := rows.Scan(&i.TurnID, &i.Text, &i.CreatedAt); err != nil {
+		var i SummariesRow
+		if err := rows.Scan(
+			&i.TurnID,
+			&i.Text,
+			&i.CreatedAt,
+			&i.SpaceID,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -876,14 +894,19 @@ WITH RECURSIVE back (id, parent, depth) AS (
     SELECT t.id, t.parent, back.depth + 1 FROM back JOIN turns t ON t.id = back.parent
     WHERE t.owner = $2 AND NOT EXISTS (SELECT 1 FROM summaries x WHERE x.turn_id = back.id)
 )
-SELECT s.turn_id, s.text, s.created_at FROM back JOIN summaries s ON s.turn_id = back.id ORDER BY back.depth LIMIT 1
+SELECT s.turn_id, s.text, s.created_at, o.space_id FROM back JOIN summaries s ON s.turn_id = back.id JOIN turns o ON o.id = s.turn_id ORDER BY back.depth LIMIT 1
 `
 
 // The newest summary on the branch that ends at a turn of the tree.
-func (q *Queries) Summary(ctx context.Context, arg SummaryParams) (Summary, error) {
+func (q *Queries) Summary(ctx context.Context, arg SummaryParams) (SummaryRow, error) {
 	row := q.db.QueryRow(ctx, summary, arg.Head, arg.Owner, arg.ThreadID)
-	var i Summary
-	err := row.Scan(&i.TurnID, &i.Text, &i.CreatedAt)
+	var i SummaryRow
+	err := row.Scan(
+		&i.TurnID,
+		&i.Text,
+		&i.CreatedAt,
+		&i.SpaceID,
+	)
 	return i, err
 }
 
@@ -953,7 +976,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = $1 AND owner = $2
+SELECT seq, id, owner, thread_id, generation, space_id, author, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = $1 AND owner = $2
 `
 
 func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
@@ -965,6 +988,8 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.Owner,
 		&i.ThreadID,
 		&i.Generation,
+		&i.SpaceID,
+		&i.Author,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
@@ -985,7 +1010,7 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
+SELECT seq, id, owner, thread_id, generation, space_id, author, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
 `
 
 func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) (Turn, error) {
@@ -997,6 +1022,8 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.Owner,
 		&i.ThreadID,
 		&i.Generation,
+		&i.SpaceID,
+		&i.Author,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
@@ -1017,7 +1044,7 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.space_id, t.author, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -1030,6 +1057,8 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.Owner,
 		&i.ThreadID,
 		&i.Generation,
+		&i.SpaceID,
+		&i.Author,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
@@ -1073,7 +1102,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 
 const turnContext = `-- name: TurnContext :many
 
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.space_id, t.author, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - $2::bigint AND c.created_at <= t.created_at + $2))) AS cancelled,
@@ -1105,6 +1134,8 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 			&i.Turn.Owner,
 			&i.Turn.ThreadID,
 			&i.Turn.Generation,
+			&i.Turn.SpaceID,
+			&i.Turn.Author,
 			&i.Turn.Parent,
 			&i.Turn.Place,
 			&i.Turn.Status,
@@ -1135,7 +1166,7 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.space_id, t.author, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = $1 AND m.n = $2 AND t.owner = $3 AND t.thread_id = $4 AND t.status <> 'new' AND NOT t.hidden
 `
 
@@ -1153,6 +1184,8 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.Owner,
 		&i.ThreadID,
 		&i.Generation,
+		&i.SpaceID,
+		&i.Author,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
@@ -1173,7 +1206,7 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 }
 
 const turnsAfter = `-- name: TurnsAfter :many
-SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
+SELECT seq, id, owner, thread_id, generation, space_id, author, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
 WHERE owner = $1 AND thread_id = $2 AND place > 0 AND place > $3
 ORDER BY place LIMIT CAST($4 AS BIGINT)
 `
@@ -1198,6 +1231,8 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 			&i.Owner,
 			&i.ThreadID,
 			&i.Generation,
+			&i.SpaceID,
+			&i.Author,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
@@ -1225,7 +1260,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 }
 
 const turnsByID = `-- name: TurnsByID :many
-SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ANY($1::text[]) AND owner = $2
+SELECT seq, id, owner, thread_id, generation, space_id, author, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ANY($1::text[]) AND owner = $2
 `
 
 type TurnsByIDParams struct {
@@ -1248,6 +1283,8 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.Owner,
 			&i.ThreadID,
 			&i.Generation,
+			&i.SpaceID,
+			&i.Author,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
@@ -1275,7 +1312,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 }
 
 const turnsByRunID = `-- name: TurnsByRunID :many
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.space_id, t.author, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 AND t.hidden = false ORDER BY t.seq DESC LIMIT 20
 `
 
@@ -1294,6 +1331,8 @@ func (q *Queries) TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]T
 			&i.Owner,
 			&i.ThreadID,
 			&i.Generation,
+			&i.SpaceID,
+			&i.Author,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
@@ -1322,7 +1361,7 @@ func (q *Queries) TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]T
 
 const turnsForSettle = `-- name: TurnsForSettle :many
 
-SELECT seq, id, owner, thread_id, generation, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
+SELECT seq, id, owner, thread_id, generation, space_id, author, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
 `
 
 type TurnsForSettleParams struct {
@@ -1347,6 +1386,8 @@ func (q *Queries) TurnsForSettle(ctx context.Context, arg TurnsForSettleParams) 
 			&i.Owner,
 			&i.ThreadID,
 			&i.Generation,
+			&i.SpaceID,
+			&i.Author,
 			&i.Parent,
 			&i.Place,
 			&i.Status,

@@ -69,6 +69,8 @@ CREATE TABLE conversations (
     pinned          INTEGER NOT NULL DEFAULT 0,  -- 1: at the top
     archived        INTEGER NOT NULL DEFAULT 0,  -- 1: found by searches, and in the list of archived ones
     kind            TEXT    NOT NULL DEFAULT '', -- '', or not in the list: 'board' (the chat of the board of this id), 'once' (throw-away), 'temporary'
+    space_id        TEXT    NOT NULL DEFAULT '', -- in which it was begun; '': in none
+    shared          INTEGER NOT NULL DEFAULT 0, -- with those who read the space
     created_at      INTEGER NOT NULL,
     last_message_at INTEGER NOT NULL,
     generation      INTEGER NOT NULL DEFAULT 1,  -- how many conversations have had this id
@@ -78,6 +80,7 @@ CREATE TABLE conversations (
 CREATE INDEX conversations_listed ON conversations (owner, last_message_at, id) WHERE listed = 1;
 CREATE INDEX conversations_marked ON conversations (owner, archived, pinned, last_message_at, id) WHERE listed = 1;
 CREATE INDEX conversations_kind ON conversations (kind, id) WHERE kind <> '';
+CREATE INDEX conversations_space ON conversations (space_id, owner) WHERE space_id <> '';
 CREATE INDEX conversations_owner ON conversations (owner);
 CREATE INDEX conversations_address ON conversations (address) WHERE address <> '';
 
@@ -119,6 +122,8 @@ CREATE TABLE turns (
     owner          TEXT    NOT NULL,
     thread_id      TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     generation     INTEGER NOT NULL DEFAULT 1,    -- of its conversation
+    space_id       TEXT    NOT NULL DEFAULT '',  -- of its conversation
+    author         TEXT    NOT NULL DEFAULT '',  -- of a turn that was copied: who wrote the message; '-': deleted since
     parent         TEXT    NOT NULL,              -- turn id or 'root'; '' until the turn starts
     place          INTEGER NOT NULL DEFAULT 0,    -- order within the thread's tree, from 1; 0: not in it. Given to one turn only
     status         TEXT    NOT NULL,
@@ -140,6 +145,7 @@ CREATE INDEX turns_tree ON turns (owner, thread_id, place, parent, id, hidden) W
 CREATE INDEX turns_open ON turns (owner, thread_id, place, seq, status, asks) WHERE settled_at = 0;
 CREATE INDEX turns_client ON turns (owner, client_turn_id);
 CREATE INDEX turns_thread ON turns (thread_id);
+CREATE INDEX turns_author ON turns (author) WHERE author <> '';
 CREATE INDEX turns_untaken ON turns (created_at) WHERE status = 'new';
 
 -- Every stream run id under which a turn was sent; retries may bring others.
@@ -274,6 +280,9 @@ CREATE TABLE spaces (
     id           TEXT   NOT NULL PRIMARY KEY,
     name         TEXT   NOT NULL,
     everybody    INTEGER NOT NULL DEFAULT 1, -- searches use public documents, too
+    instructions TEXT   NOT NULL DEFAULT '', -- for models, as the operator's
+    agent        TEXT   NOT NULL DEFAULT '', -- of new conversations; '': the usual one
+    effort       TEXT   NOT NULL DEFAULT '',
     created_at   INTEGER NOT NULL,
     deleted_at   INTEGER NOT NULL DEFAULT 0 -- 0: it is not; else it can be restored for 30 days
 );

@@ -1,6 +1,6 @@
 -- name: InsertTurn :one
-INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address)
-VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at, @address)
+INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address, space_id)
+VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at, @address, @space_id)
 ON CONFLICT DO NOTHING RETURNING *;
 
 -- CROSS JOIN keeps the order of the tables. Without it, SQLite would read all rows of the
@@ -19,7 +19,7 @@ WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner AND t.hidden 
 -- name: Admission :one
 SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS INTEGER) AS generation,
     CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS INTEGER) AS deleted_generation, CAST(coalesce(d.places, 0) AS INTEGER) AS deleted_places,
-    CAST(coalesce(c.archived, 0) AS BOOLEAN) AS archived,
+    CAST(coalesce(c.archived, 0) AS BOOLEAN) AS archived, CAST(coalesce(c.space_id, '') AS TEXT) AS space_id,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = @owner AND (
         (x.kind = 'turn' AND x.ref = @turn_id)
         OR (x.kind = 'client' AND x.ref = @client_turn_id AND x.thread_id IN ('', @thread_id))
@@ -128,16 +128,16 @@ SELECT t.* FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = @id AND m.n = @n AND t.owner = @owner AND t.thread_id = @thread_id AND t.status <> 'new' AND t.hidden = 0;
 
 -- name: BranchMessages :many
-WITH RECURSIVE branch (id, parent, depth) AS (
-    SELECT h.id, h.parent, 0 FROM turns h
+WITH RECURSIVE branch (id, parent, space_id, author, depth) AS (
+    SELECT h.id, h.parent, h.space_id, h.author, 0 FROM turns h
     WHERE h.id = @head AND h.owner = @owner AND h.thread_id = @thread_id
         AND (NOT CAST(@of_tree AS BOOLEAN) OR h.status <> 'new' AND h.place > 0 AND h.hidden = 0)
     UNION ALL
-    SELECT t.id, t.parent, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
+    SELECT t.id, t.parent, t.space_id, t.author, branch.depth + 1 FROM branch JOIN turns t ON t.id = branch.parent
     WHERE t.owner = @owner
     LIMIT CAST(@max_turns AS INTEGER)
 )
-SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
+SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent, branch.space_id, branch.author
 FROM branch JOIN messages m ON m.turn_id = branch.id
 WHERE (branch.depth > 0 OR m.n < @before_n) AND (CAST(@prompts AS BOOLEAN) OR m.role <> 'system')
 ORDER BY branch.depth, m.n DESC
@@ -153,7 +153,7 @@ WITH RECURSIVE back (id, parent, depth) AS (
     SELECT t.id, t.parent, back.depth + 1 FROM back JOIN turns t ON t.id = back.parent
     WHERE t.owner = @owner AND NOT EXISTS (SELECT 1 FROM summaries x WHERE x.turn_id = back.id)
 )
-SELECT s.turn_id, s.text, s.created_at FROM back JOIN summaries s ON s.turn_id = back.id ORDER BY back.depth LIMIT 1;
+SELECT s.turn_id, s.text, s.created_at, o.space_id FROM back JOIN summaries s ON s.turn_id = back.id JOIN turns o ON o.id = s.turn_id ORDER BY back.depth LIMIT 1;
 
 -- The newest settled turn of the branch that ends at a turn of the tree.
 

@@ -21,6 +21,19 @@ func (q *Queries) ArchiveConversation(ctx context.Context, arg ArchiveConversati
 	return result.RowsAffected()
 }
 
+const authorInSpace = `-- name: AuthorInSpace :one
+
+SELECT owner FROM conversations WHERE id = ?1 AND space_id = ?2 AND space_id <> '' AND shared
+`
+
+// The author of a conversation that is shared with a space.
+func (q *Queries) AuthorInSpace(ctx context.Context, arg AuthorInSpaceParams) (string, error) {
+	row := q.queryRow(ctx, q.authorInSpaceStmt, authorInSpace, arg.ID, arg.SpaceID)
+	var owner string
+	err := row.Scan(&owner)
+	return owner, err
+}
+
 const clearTitle = `-- name: ClearTitle :exec
 UPDATE conversations SET title = '', title_folded = '' WHERE id = ?1 AND owner = ?2 AND title = ?3
 `
@@ -31,7 +44,7 @@ func (q *Queries) ClearTitle(ctx context.Context, arg ClearTitleParams) error {
 }
 
 const conversation = `-- name: Conversation :one
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
     CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
@@ -49,6 +62,8 @@ func (q *Queries) Conversation(ctx context.Context, arg ConversationParams) (Con
 		&i.LastMessageAt,
 		&i.Pinned,
 		&i.Archived,
+		&i.SpaceID,
+		&i.Shared,
 		&i.Activity,
 	)
 	return i, err
@@ -67,7 +82,7 @@ func (q *Queries) ConversationDeleted(ctx context.Context, id string) (int64, er
 
 const conversationState = `-- name: ConversationState :one
 
-SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS BIGINT) AS generation,
+SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS BIGINT) AS generation, CAST(coalesce(c.space_id, '') AS TEXT) AS space_id,
     CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS BIGINT) AS deleted_generation, CAST(coalesce(d.places, 0) AS BIGINT) AS deleted_places
 FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = ?1 LEFT JOIN deleted_conversations d ON d.id = ?1
 `
@@ -80,11 +95,76 @@ func (q *Queries) ConversationState(ctx context.Context, id string) (Conversatio
 	err := row.Scan(
 		&i.Owner,
 		&i.Generation,
+		&i.SpaceID,
 		&i.DeletedOwner,
 		&i.DeletedGeneration,
 		&i.DeletedPlaces,
 	)
 	return i, err
+}
+
+const conversationsInSpace = `-- name: ConversationsInSpace :many
+
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, CAST(c.pinned AND c.owner = ?1 AS BOOLEAN) AS pinned, c.archived, c.space_id, c.shared,
+    CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity,
+    CAST(coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND t.hidden = 0 AND palaver_contains(m.content, CAST(?2 AS TEXT))
+        ORDER BY t.place DESC, m.n LIMIT 1), '') AS TEXT) AS found
+FROM conversations c
+WHERE c.space_id = ?3 AND c.space_id <> '' AND (c.owner = ?1 OR c.shared) AND c.listed = 1 AND c.kind = '' AND (CAST(?2 AS TEXT) <> '' OR c.archived = ?4)
+    AND ((c.pinned AND c.owner = ?1) < ?5 OR ((c.pinned AND c.owner = ?1) = ?5
+        AND (c.last_message_at < ?6 OR (c.last_message_at = ?6 AND c.id < ?7))))
+    AND (instr(c.title_folded, ?2) > 0 OR EXISTS (
+        SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_contains(m.content, ?2)))
+ORDER BY pinned DESC, c.last_message_at DESC, c.id DESC
+LIMIT CAST(?8 AS INTEGER)
+`
+
+// A person's own conversations in a space, and those that others share there.
+func (q *Queries) ConversationsInSpace(ctx context.Context, arg ConversationsInSpaceParams) ([]ConversationsInSpaceRow, error) {
+	rows, err := q.query(ctx, q.conversationsInSpaceStmt, conversationsInSpace,
+		arg.Owner,
+		arg.Q,
+		arg.SpaceID,
+		arg.Archived,
+		arg.BeforePinned,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ConversationsInSpaceRow
+	for rows.Next() {
+		var i ConversationsInSpaceRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Owner,
+			&i.Title,
+			&i.CreatedAt,
+			&i.LastMessageAt,
+			&i.Pinned,
+			&i.Archived,
+			&i.SpaceID,
+			&i.Shared,
+			&i.Activity,
+			&i.Found,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const deleteConversation = `-- name: DeleteConversation :execrows
@@ -157,8 +237,8 @@ func (q *Queries) EndSessions(ctx context.Context, arg EndSessionsParams) (int64
 }
 
 const insertConversation = `-- name: InsertConversation :exec
-INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10)
+INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind, space_id)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?11)
 `
 
 func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversationParams) error {
@@ -173,16 +253,17 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 		arg.Places,
 		arg.Address,
 		arg.Kind,
+		arg.SpaceID,
 	)
 	return err
 }
 
 const listConversations = `-- name: ListConversations :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
     CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
-WHERE c.owner = ?1 AND c.listed = 1 AND c.kind = ''
+WHERE c.owner = ?1 AND c.listed = 1 AND c.kind = '' AND c.space_id = ''
     AND c.archived = ?2
     AND (c.pinned < ?3 OR (c.pinned = ?3
         AND (c.last_message_at < ?4 OR (c.last_message_at = ?4 AND c.id < ?5))))
@@ -214,6 +295,8 @@ func (q *Queries) ListConversations(ctx context.Context, arg ListConversationsPa
 			&i.LastMessageAt,
 			&i.Pinned,
 			&i.Archived,
+			&i.SpaceID,
+			&i.Shared,
 			&i.Activity,
 		); err != nil {
 			return nil, err
@@ -388,14 +471,14 @@ func (q *Queries) RetitleConversation(ctx context.Context, arg RetitleConversati
 }
 
 const searchConversations = `-- name: SearchConversations :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
     CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity,
     CAST(coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND t.hidden = 0 AND palaver_contains(m.content, CAST(?1 AS TEXT))
         ORDER BY t.place DESC, m.n LIMIT 1), '') AS TEXT) AS found
 FROM conversations c
-WHERE c.owner = ?2 AND c.listed = 1 AND c.kind = ''
+WHERE c.owner = ?2 AND c.listed = 1 AND c.kind = '' AND c.space_id = ''
     AND (c.pinned < ?3 OR (c.pinned = ?3
         AND (c.last_message_at < ?4 OR (c.last_message_at = ?4 AND c.id < ?5))))
     AND (instr(c.title_folded, ?1) > 0 OR EXISTS (
@@ -429,6 +512,8 @@ func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversatio
 			&i.LastMessageAt,
 			&i.Pinned,
 			&i.Archived,
+			&i.SpaceID,
+			&i.Shared,
 			&i.Activity,
 			&i.Found,
 		); err != nil {
@@ -454,6 +539,18 @@ func (q *Queries) SessionGeneration(ctx context.Context, arg SessionGenerationPa
 	var sessions int64
 	err := row.Scan(&sessions)
 	return sessions, err
+}
+
+const shareConversation = `-- name: ShareConversation :execrows
+UPDATE conversations SET shared = ?1 WHERE id = ?2 AND owner = ?3 AND space_id <> ''
+`
+
+func (q *Queries) ShareConversation(ctx context.Context, arg ShareConversationParams) (int64, error) {
+	result, err := q.exec(ctx, q.shareConversationStmt, shareConversation, arg.Shared, arg.ID, arg.Owner)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const showConversation = `-- name: ShowConversation :exec

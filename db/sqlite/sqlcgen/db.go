@@ -81,6 +81,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditScannedStmt, err = db.PrepareContext(ctx, auditScanned); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditScanned: %w", err)
 	}
+	if q.authorInSpaceStmt, err = db.PrepareContext(ctx, authorInSpace); err != nil {
+		return nil, fmt.Errorf("error preparing query AuthorInSpace: %w", err)
+	}
 	if q.boardStmt, err = db.PrepareContext(ctx, board); err != nil {
 		return nil, fmt.Errorf("error preparing query Board: %w", err)
 	}
@@ -158,6 +161,18 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.conversationStateStmt, err = db.PrepareContext(ctx, conversationState); err != nil {
 		return nil, fmt.Errorf("error preparing query ConversationState: %w", err)
+	}
+	if q.conversationsInSpaceStmt, err = db.PrepareContext(ctx, conversationsInSpace); err != nil {
+		return nil, fmt.Errorf("error preparing query ConversationsInSpace: %w", err)
+	}
+	if q.copyEventsStmt, err = db.PrepareContext(ctx, copyEvents); err != nil {
+		return nil, fmt.Errorf("error preparing query CopyEvents: %w", err)
+	}
+	if q.copyMessagesStmt, err = db.PrepareContext(ctx, copyMessages); err != nil {
+		return nil, fmt.Errorf("error preparing query CopyMessages: %w", err)
+	}
+	if q.copyTurnStmt, err = db.PrepareContext(ctx, copyTurn); err != nil {
+		return nil, fmt.Errorf("error preparing query CopyTurn: %w", err)
 	}
 	if q.countStmt, err = db.PrepareContext(ctx, count); err != nil {
 		return nil, fmt.Errorf("error preparing query Count: %w", err)
@@ -377,6 +392,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.forgetAdderStmt, err = db.PrepareContext(ctx, forgetAdder); err != nil {
 		return nil, fmt.Errorf("error preparing query ForgetAdder: %w", err)
+	}
+	if q.forgetAuthorStmt, err = db.PrepareContext(ctx, forgetAuthor); err != nil {
+		return nil, fmt.Errorf("error preparing query ForgetAuthor: %w", err)
 	}
 	if q.forgetContributorStmt, err = db.PrepareContext(ctx, forgetContributor); err != nil {
 		return nil, fmt.Errorf("error preparing query ForgetContributor: %w", err)
@@ -759,6 +777,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.shareByDigestStmt, err = db.PrepareContext(ctx, shareByDigest); err != nil {
 		return nil, fmt.Errorf("error preparing query ShareByDigest: %w", err)
 	}
+	if q.shareConversationStmt, err = db.PrepareContext(ctx, shareConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query ShareConversation: %w", err)
+	}
 	if q.sharesStmt, err = db.PrepareContext(ctx, shares); err != nil {
 		return nil, fmt.Errorf("error preparing query Shares: %w", err)
 	}
@@ -994,6 +1015,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditScannedStmt: %w", cerr)
 		}
 	}
+	if q.authorInSpaceStmt != nil {
+		if cerr := q.authorInSpaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing authorInSpaceStmt: %w", cerr)
+		}
+	}
 	if q.boardStmt != nil {
 		if cerr := q.boardStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing boardStmt: %w", cerr)
@@ -1122,6 +1148,26 @@ func (q *Queries) Close() error {
 	if q.conversationStateStmt != nil {
 		if cerr := q.conversationStateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing conversationStateStmt: %w", cerr)
+		}
+	}
+	if q.conversationsInSpaceStmt != nil {
+		if cerr := q.conversationsInSpaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing conversationsInSpaceStmt: %w", cerr)
+		}
+	}
+	if q.copyEventsStmt != nil {
+		if cerr := q.copyEventsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing copyEventsStmt: %w", cerr)
+		}
+	}
+	if q.copyMessagesStmt != nil {
+		if cerr := q.copyMessagesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing copyMessagesStmt: %w", cerr)
+		}
+	}
+	if q.copyTurnStmt != nil {
+		if cerr := q.copyTurnStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing copyTurnStmt: %w", cerr)
 		}
 	}
 	if q.countStmt != nil {
@@ -1487,6 +1533,11 @@ func (q *Queries) Close() error {
 	if q.forgetAdderStmt != nil {
 		if cerr := q.forgetAdderStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing forgetAdderStmt: %w", cerr)
+		}
+	}
+	if q.forgetAuthorStmt != nil {
+		if cerr := q.forgetAuthorStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing forgetAuthorStmt: %w", cerr)
 		}
 	}
 	if q.forgetContributorStmt != nil {
@@ -2124,6 +2175,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing shareByDigestStmt: %w", cerr)
 		}
 	}
+	if q.shareConversationStmt != nil {
+		if cerr := q.shareConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing shareConversationStmt: %w", cerr)
+		}
+	}
 	if q.sharesStmt != nil {
 		if cerr := q.sharesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing sharesStmt: %w", cerr)
@@ -2407,6 +2463,7 @@ type Queries struct {
 	auditBeforeStmt               *sql.Stmt
 	auditEntriesStmt              *sql.Stmt
 	auditScannedStmt              *sql.Stmt
+	authorInSpaceStmt             *sql.Stmt
 	boardStmt                     *sql.Stmt
 	boardSizeStmt                 *sql.Stmt
 	branchMessagesStmt            *sql.Stmt
@@ -2433,6 +2490,10 @@ type Queries struct {
 	conversationStmt              *sql.Stmt
 	conversationDeletedStmt       *sql.Stmt
 	conversationStateStmt         *sql.Stmt
+	conversationsInSpaceStmt      *sql.Stmt
+	copyEventsStmt                *sql.Stmt
+	copyMessagesStmt              *sql.Stmt
+	copyTurnStmt                  *sql.Stmt
 	countStmt                     *sql.Stmt
 	countAnonymousStmt            *sql.Stmt
 	countOpenImportsStmt          *sql.Stmt
@@ -2506,6 +2567,7 @@ type Queries struct {
 	filesOfEverybodyStmt          *sql.Stmt
 	filesOfOwnerStmt              *sql.Stmt
 	forgetAdderStmt               *sql.Stmt
+	forgetAuthorStmt              *sql.Stmt
 	forgetContributorStmt         *sql.Stmt
 	forgetCountStmt               *sql.Stmt
 	giveDocumentStmt              *sql.Stmt
@@ -2633,6 +2695,7 @@ type Queries struct {
 	setsByIDStmt                  *sql.Stmt
 	settleTurnStmt                *sql.Stmt
 	shareByDigestStmt             *sql.Stmt
+	shareConversationStmt         *sql.Stmt
 	sharesStmt                    *sql.Stmt
 	showConversationStmt          *sql.Stmt
 	snapshotStmt                  *sql.Stmt
@@ -2703,6 +2766,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditBeforeStmt:               q.auditBeforeStmt,
 		auditEntriesStmt:              q.auditEntriesStmt,
 		auditScannedStmt:              q.auditScannedStmt,
+		authorInSpaceStmt:             q.authorInSpaceStmt,
 		boardStmt:                     q.boardStmt,
 		boardSizeStmt:                 q.boardSizeStmt,
 		branchMessagesStmt:            q.branchMessagesStmt,
@@ -2729,6 +2793,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		conversationStmt:              q.conversationStmt,
 		conversationDeletedStmt:       q.conversationDeletedStmt,
 		conversationStateStmt:         q.conversationStateStmt,
+		conversationsInSpaceStmt:      q.conversationsInSpaceStmt,
+		copyEventsStmt:                q.copyEventsStmt,
+		copyMessagesStmt:              q.copyMessagesStmt,
+		copyTurnStmt:                  q.copyTurnStmt,
 		countStmt:                     q.countStmt,
 		countAnonymousStmt:            q.countAnonymousStmt,
 		countOpenImportsStmt:          q.countOpenImportsStmt,
@@ -2802,6 +2870,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		filesOfEverybodyStmt:          q.filesOfEverybodyStmt,
 		filesOfOwnerStmt:              q.filesOfOwnerStmt,
 		forgetAdderStmt:               q.forgetAdderStmt,
+		forgetAuthorStmt:              q.forgetAuthorStmt,
 		forgetContributorStmt:         q.forgetContributorStmt,
 		forgetCountStmt:               q.forgetCountStmt,
 		giveDocumentStmt:              q.giveDocumentStmt,
@@ -2929,6 +2998,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		setsByIDStmt:                  q.setsByIDStmt,
 		settleTurnStmt:                q.settleTurnStmt,
 		shareByDigestStmt:             q.shareByDigestStmt,
+		shareConversationStmt:         q.shareConversationStmt,
 		sharesStmt:                    q.sharesStmt,
 		showConversationStmt:          q.showConversationStmt,
 		snapshotStmt:                  q.snapshotStmt,

@@ -187,6 +187,8 @@ export interface Values {
   "sign_in.expired": null;
   "sign_in.needed": null;
   "sign_in.no_account": null;
+  "space.left": null;
+  "space.link": null;
   "space.role": null;
   "status.audit": null;
   "status.compare": null;
@@ -245,4 +247,5 @@ export const inAnswers = {
   offline: "Offline engine: quoted from your documents, no language model is configured.",
   offline_plain: "Offline engine: no language model is configured.",
   quote_removed: "[quotation removed: not in the sources]",
+  withheld: "[removed: from documents of a space that you do not read here]",
 } as const;
