@@ -37,6 +37,8 @@ export const texts: Texts = {
   "document.pdf_adobe_form": "Diese PDF ist ein Formular, das nur Adobe Acrobat anzeigen kann (XFA). Öffnen Sie es dort, drucken Sie es in eine PDF, und laden Sie diese hoch.",
   "document.picture_text": "Der Text dieses Bildes konnte nicht gelesen werden. Laden Sie ein schärferes Bild oder den Text hoch.",
   "document.pdf_too_slow": "Das Lesen dieser PDF hat zu lange gedauert.",
+  "space.left": "Sie lesen diesen Bereich nicht mehr.",
+  "space.link": "Ein Chat in einem Bereich hat keine öffentlichen Links.",
   "space.role": "Ihre Rolle in diesem Bereich erlaubt das nicht.",
   "document.public": "Das wird mit allen geteilt und kann hier nicht geändert werden.",
   "document.too_large": "Dieses Dokument ist zu groß.",

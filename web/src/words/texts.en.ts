@@ -40,6 +40,8 @@ export const texts: Texts = {
   "document.pdf_adobe_form": "This PDF is a form that only Adobe Acrobat can show (XFA). Open it there, print it to a PDF, and upload that.",
   "document.picture_text": "The text of this picture couldn't be read. Upload a sharper picture, or the text.",
   "document.pdf_too_slow": "Reading this PDF took too long.",
+  "space.left": "You do not read this space any more.",
+  "space.link": "A conversation of a space has no public links.",
   "space.role": "Your role in this space does not allow this.",
   "document.public": "This is shared with everyone and can't be changed here.",
   "document.too_large": "This document is too large.",
