@@ -356,6 +356,7 @@ export type NativeStatus = {
   /** The values in the text, by name. A value with message_code is another text. */
   message_params?: Record<string, unknown>;
   node: string;
+  so_far?: SoFar;
   /** The client's id of this request. */
   stream_run_id?: string;
   /** The id of the tool call. */
@@ -457,6 +458,13 @@ export type SetList = {
   items: Array<Set>;
   /** The cursor of the next page. Absent on the last page. */
   next_cursor?: string;
+};
+
+export type SoFar = {
+  calls: number;
+  cost_usd?: number | null;
+  tokens_used: number;
+  took_ms: number;
 };
 
 export type ToolCall = {
