@@ -442,6 +442,23 @@ func TestTurnThatUsesUpItsLimitBeforeItKnowsTheDocumentsFails(t *testing.T) {
 	require.Zero(t, p.calls["Write"])
 }
 
+func TestStatusesSayWhatTheTurnHasTakenSoFar(t *testing.T) {
+	s := clearTurn()
+	s.docs[0].Usage.CostUSD = 0.02
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	var costs []float64
+	for _, e := range p.endings[0].Log {
+		if e.Type == chat.EventStatus && e.Usage != nil {
+			require.Positive(t, e.Usage.Calls)
+			costs = append(costs, e.Usage.CostUSD)
+		}
+	}
+	require.Contains(t, costs, 0.02)
+	require.IsNonDecreasing(t, costs)
+}
+
 // Rule T16.
 func TestTurnThatUsesUpALimitAnswersOnceMoreWithANotice(t *testing.T) {
 	for notice, limit := range map[string]func(*workflows.ThreadInput){

@@ -19,7 +19,7 @@ type (
 		Node    chat.Node `json:"node"`
 		Message string    `json:"message"`
 		messages.Coded
-		ToolCallID string        `json:"tool_call_id,omitempty"`
+		ToolCallID string         `json:"tool_call_id,omitempty"`
 		DocsFound  []chat.DocRef  `json:"docs_found,omitempty"`
 		WebQuery   string         `json:"web_query,omitempty"`
 		SoFar      *dialect.SoFar `json:"so_far,omitempty"`
