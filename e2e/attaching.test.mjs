@@ -74,6 +74,27 @@ describe("a file that is attached", () => {
     await many(got.getByText(/tokens/), 0);
   });
 
+  it("is chosen with one click on the welcome page", async () => {
+    await open();
+    const dialog = page.waitForEvent("filechooser");
+    await page.getByRole("button", { name: "Add a document" }).click();
+    await (await dialog).setFiles({ name: "Kayak rules.txt", mimeType: "text/plain", buffer: Buffer.from("Kayaks are returned before sunset.") });
+    await composer(page).locator(".mention", { hasText: "Kayak rules" }).waitFor();
+    await page.waitForFunction(() => document.activeElement.closest(".composer-text"));
+  });
+
+  it("can be dropped anywhere: while it is dragged, the whole page says so", async () => {
+    await open();
+    await page.evaluate(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(["x"], "a.txt", { type: "text/plain" }));
+      document.querySelector("main").dispatchEvent(new DragEvent("dragenter", { dataTransfer: data, bubbles: true, cancelable: true }));
+    });
+    const { x, y, width, height } = await page.locator("body > div", { hasText: "Drop files to add them to your message" }).last().boundingBox();
+    const { width: wide, height: high } = page.viewportSize();
+    assert.ok(x + y < 50 && width > wide - 50 && height > high - 50, "nothing of the page is beside it");
+  });
+
   it("is written behind after a drop", async () => {
     await open();
     await page.getByRole("searchbox", { name: "Search chats" }).focus();
