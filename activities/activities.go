@@ -52,6 +52,7 @@ type Kit struct {
 	Heartbeat func(ctx context.Context, taskToken []byte, details ...any) error
 
 	begun begunTurns
+	reads turnReads
 }
 
 // Activities are the engine's own: they begin and settle turns, call tools, and apply what

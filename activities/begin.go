@@ -16,11 +16,11 @@ import (
 // was unavailable. If that still fails, an agent that needs no stored data may begin
 // without the row.
 func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) {
-	t, now, err := a.readStanding(ctx, &ref)
+	t, now, begun, err := a.beginStanding(ctx, &ref)
 	if err == nil && ref.Unsaved == nil {
 		var changed bool
 		if changed, err = a.undoUnrecordedTurns(ctx, ref, now.Open); changed && err == nil {
-			t, now, err = a.readStanding(ctx, &ref)
+			t, now, begun, err = a.beginStanding(ctx, &ref)
 		}
 	}
 	if err != nil {
@@ -52,8 +52,10 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		return b, nil
 	}
 	b.Imports = t.Space == "" && agent.MayCall(tools.ImportDocumentName) && (now.Imports || a.ConcernsImports != nil && a.ConcernsImports(t.Content.Message))
-	if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, b.Parent); err != nil {
-		return Begun{}, a.Fail(ctx, ref, "begin", err)
+	if !begun {
+		if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, b.Parent); err != nil {
+			return Begun{}, a.Fail(ctx, ref, "begin", err)
+		}
 	}
 	a.Bus.ThreadChanged(ref.ThreadID, ref.TurnID)
 	if t.Content.ParentRequest != "" { // the store replaces a parent that was rolled back with its own parent
@@ -74,19 +76,39 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 	return b, nil
 }
 
-// readStanding reads the turn and what BeginTurn needs of its thread. For an unsaved
-// turn it returns the turn and whether it was cancelled.
-func (a *Activities) readStanding(ctx context.Context, ref *TurnRef) (chat.Turn, db.TurnContext, error) {
+// beginStanding reads the turn and what BeginTurn needs of its thread. If that says which turn
+// this one follows, it marks the turn running, too (begun). For an unsaved turn it returns the
+// turn and whether it was cancelled.
+func (a *Activities) beginStanding(ctx context.Context, ref *TurnRef) (_ chat.Turn, now db.TurnContext, begun bool, err error) {
 	if ref.Unsaved != nil {
 		if t, cancelled, err := a.saveOrUnsaved(ctx, ref); err != nil || ref.Unsaved != nil {
-			return t, db.TurnContext{Cancelled: cancelled}, err
+			return t, db.TurnContext{Cancelled: cancelled}, false, err
 		}
 	}
-	now, err := a.Store.TurnContext(ctx, ref.Owner, ref.TurnID)
+	now, err = a.Store.BeginTurn(ctx, ref.Owner, ref.TurnID, func(now db.TurnContext) string {
+		t := now.Turn
+		simple := t.Content.ParentRequest == "" && ref.Parent == "" && !slices.ContainsFunc(now.Open, ref.unrecorded)
+		switch {
+		case !simple:
+			return ""
+		case t.Parent != "":
+			begun = true
+			return t.Parent
+		}
+		begun = true
+		return follows(t, now.Head)
+	})
 	if err == nil && !now.Turn.Status.Settled() {
 		a.begun.remember(now.Turn)
+		a.reads.begin(*ref, now)
 	}
-	return now.Turn, now, err
+	return now.Turn, now, begun, err
+}
+
+// unrecorded reports whether an open turn has begun that the thread does not have.
+func (r TurnRef) unrecorded(t chat.Turn) bool {
+	began := t.Status == chat.TurnRunning || t.Status == chat.TurnInterrupted
+	return r.Others != nil && began && t.ID != r.TurnID && !slices.Contains(r.Others.Open, t.ID)
 }
 
 // undoUnrecordedTurns undoes the beginning of open turns that the thread does not
@@ -96,12 +118,8 @@ func (a *Activities) readStanding(ctx context.Context, ref *TurnRef) (chat.Turn,
 // the workflow: the repair sweep settles it. One whose age is certain although clocks
 // differ is settled here, so that it keeps its place.
 func (a *Activities) undoUnrecordedTurns(ctx context.Context, ref TurnRef, open []chat.Turn) (changed bool, _ error) {
-	if ref.Others == nil {
-		return false, nil
-	}
 	for _, t := range open {
-		began := t.Status == chat.TurnRunning || t.Status == chat.TurnInterrupted
-		if !began || t.ID == ref.TurnID || slices.Contains(ref.Others.Open, t.ID) {
+		if !ref.unrecorded(t) {
 			continue
 		}
 		if !slices.Contains(ref.Others.Waiting, t.ID) && time.Since(t.CreatedAt) > LostAfter+MaxSkew {

@@ -80,7 +80,7 @@ func (k *Kit) readConversation(ctx context.Context, ref *TurnRef, stage Stage) (
 	var profile chat.Profile
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		if c.Tagged, err = k.ReadTags(gctx, ref.Owner, content.TipTap, content.TaggedDocs, content.TaggedSets); err != nil {
+		if c.Tagged, err = k.ReadTags(gctx, *ref, content.TipTap, content.TaggedDocs, content.TaggedSets); err != nil {
 			return err
 		}
 		c.Asks.Images, err = k.Images(gctx, ref.Owner, ref.Model, content.Attachments)
@@ -90,7 +90,7 @@ func (k *Kit) readConversation(ctx context.Context, ref *TurnRef, stage Stage) (
 		if ref.Unsaved != nil { // the database is unavailable
 			return nil
 		}
-		if profile, err = k.Store.Profile(gctx, ref.Owner); err != nil {
+		if profile, err = k.Profile(gctx, *ref); err != nil {
 			return err
 		}
 		if c.Earlier, err = k.ReadEarlier(gctx, *ref); err != nil {

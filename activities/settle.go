@@ -91,6 +91,7 @@ func (a *Activities) settle(ctx context.Context, e Ending, build func(context.Co
 	end, err := a.Store.Settle(ctx, s)
 	if err == nil {
 		a.begun.forget(e.TurnID)
+		a.reads.forget(e.TurnID)
 	}
 	return end, err
 }
@@ -208,7 +209,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 		Hidden:   e.Hidden, Approvals: e.Approvals,
 		At: a.Time().UTC().Truncate(time.Millisecond),
 	}
-	if s.Events, s.Prompts, err = transcript.End(ctx, a.Store, ref, e.Log, texts); err != nil {
+	if s.Events, s.Prompts, err = transcript.End(ctx, readStore{a.Store, a.Kit, e.TurnRef}, ref, e.Log, texts); err != nil {
 		return db.Settlement{}, err
 	}
 	if e.Status == chat.TurnCancelled && e.Reason == chat.UserCancelled {

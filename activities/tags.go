@@ -11,17 +11,17 @@ import (
 
 // ReadTags resolves mentions and tagged ids to documents that owner may see. It
 // drops unknown ids.
-func (k *Kit) ReadTags(ctx context.Context, owner string, doc json.RawMessage, docs, sets []string) (tiptap.Tags, error) {
-	return k.ReadTagsAmong(ctx, owner, doc, docs, sets, nil)
+func (k *Kit) ReadTags(ctx context.Context, ref TurnRef, doc json.RawMessage, docs, sets []string) (tiptap.Tags, error) {
+	return k.ReadTagsAmong(ctx, ref, doc, docs, sets, nil)
 }
 
 // ReadTagsAmong is ReadTags for a caller that has read some documents already.
-func (k *Kit) ReadTagsAmong(ctx context.Context, owner string, doc json.RawMessage, docs, sets []string, read []chat.Document) (tiptap.Tags, error) {
+func (k *Kit) ReadTagsAmong(ctx context.Context, ref TurnRef, doc json.RawMessage, docs, sets []string, read []chat.Document) (tiptap.Tags, error) {
 	content, _ := tiptap.Read(doc) // malformed: nothing is mentioned
 	t := tiptap.Tags{Names: content.Labels()}
 	ids := content.IDs(tiptap.Document)
 	if sets = language.Distinct(append(content.IDs(tiptap.Set), sets...)); len(sets) > 0 {
-		found, err := k.Store.SetsByID(ctx, owner, sets)
+		found, err := k.Store.SetsByID(ctx, ref.Owner, sets)
 		if err != nil {
 			return tiptap.Tags{}, err
 		}
@@ -34,7 +34,7 @@ func (k *Kit) ReadTagsAmong(ctx context.Context, owner string, doc json.RawMessa
 	if len(ids) == 0 {
 		return t, nil
 	}
-	found, err := k.DocsByID(ctx, owner, ids, tiptap.Tags{Docs: read})
+	found, err := k.docsAmong(ctx, ref, ids, read)
 	if err != nil {
 		return tiptap.Tags{}, err
 	}
@@ -46,27 +46,14 @@ func (k *Kit) ReadTagsAmong(ctx context.Context, owner string, doc json.RawMessa
 	return t, nil
 }
 
-// Visible keeps the ids that exist and that owner may see.
-func (k *Kit) Visible(ctx context.Context, owner string, ids []string) ([]chat.Document, error) {
-	if ids = language.Distinct(ids); len(ids) == 0 {
-		return nil, nil
-	}
-	return k.Store.DocumentsByID(ctx, owner, ids)
-}
-
-// DocsByID is Visible, but it does not read the store when all ids are tagged documents.
-func (k *Kit) DocsByID(ctx context.Context, owner string, ids []string, tagged tiptap.Tags) ([]chat.Document, error) {
-	known := map[string]chat.Document{}
-	for _, d := range tagged.Docs {
+// docsAmong is DocsByID, but it does not read when all ids are among read.
+func (k *Kit) docsAmong(ctx context.Context, ref TurnRef, ids []string, read []chat.Document) ([]chat.Document, error) {
+	known := make(map[string]chat.Document, len(read))
+	for _, d := range read {
 		known[d.ID] = d
 	}
-	var docs []chat.Document
-	for _, id := range language.Distinct(ids) {
-		d, ok := known[id]
-		if !ok {
-			return k.Visible(ctx, owner, ids)
-		}
-		docs = append(docs, d)
+	if docs, all := inOrder(known, ids); all {
+		return docs, nil
 	}
-	return docs, nil
+	return k.DocsByID(ctx, ref, ids)
 }

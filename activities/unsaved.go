@@ -140,18 +140,18 @@ func (k *Kit) parentOf(ctx context.Context, t chat.Turn, undone, head string) (_
 	if head == "" {
 		head, err = k.Store.Head(ctx, t.Owner, t.ThreadID)
 	}
+	return follows(t, head), err
+}
+
+// follows returns the checkpoint that a turn follows when the thread's head is head.
+func follows(t chat.Turn, head string) string {
 	if head == t.ID { // a turn is not its own parent
-		head = chat.RootCheckpoint
+		return chat.RootCheckpoint
 	}
-	return head, err
+	return head
 }
 
 // hasBegun reports whether a turn with this status has its place in the tree.
 func hasBegun(s chat.TurnStatus) bool {
 	return s == chat.TurnRunning || s == chat.TurnInterrupted || s.Settled()
-}
-
-// Recent returns the last n messages before a turn, oldest first.
-func (k *Kit) Recent(ctx context.Context, ref TurnRef, n int) ([]chat.Message, error) {
-	return k.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, n)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -68,17 +69,18 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 	in.Space = db.SpaceOf(ctx)
 	now := s.now()
 	turn := newTurn(who.ID, in, now)
-	lost := s.settleLostBefore(ctx, who.ID, in) // concurrent with the insert, so that it adds no latency
+	rows, done := storeDeadline(ctx)
+	newest := sync.OnceValues(func() (db.Newest, error) { return s.Store.Newest(rows, who.ID, in.ThreadID) })
+	lost := s.settleLostBefore(ctx, who.ID, in, newest) // concurrent with the insert, so that it adds no latency
 	early := s.hub.Expect(turn.ID)
 	defer func() {
 		if err != nil {
 			early.Close()
 		}
 	}()
-	rows, done := storeDeadline(ctx)
-	row, created, cancelled, err := s.insert(rows, who, in, turn)
-	done()
+	row, created, cancelled, err := s.insert(rows, who, in, turn, newest)
 	<-lost
+	done()
 	unsaved := err != nil && db.Unavailable(err) && ctx.Err() == nil
 	if unsaved {
 		row, err = s.unsavedTurn(ctx, turn, in, err)
@@ -210,9 +212,12 @@ func (s *server) giveUp(ctx context.Context, t chat.Turn, cause error) {
 	}
 }
 
+// newestTurn reads the newest turn of a message's thread, once.
+type newestTurn func() (db.Newest, error)
+
 // settleLostBefore settles lost turns of a message's thread, before the new turn
 // gets its place behind them. lost is closed when that is done.
-func (s *server) settleLostBefore(ctx context.Context, owner string, in dialect.Submit) (lost <-chan struct{}) {
+func (s *server) settleLostBefore(ctx context.Context, owner string, in dialect.Submit, newest newestTurn) (lost <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -220,8 +225,10 @@ func (s *server) settleLostBefore(ctx context.Context, owner string, in dialect.
 			return
 		}
 		s.runCheck(ctx, in.ThreadID, func(ctx context.Context) ([]repair.Finding, error) {
-			open, err := s.Store.HasOpenTurns(ctx, owner, in.ThreadID)
-			if err != nil || !open {
+			if now, err := newest(); err != nil || !now.Open {
+				if notFound(err) { // a new thread
+					err = nil
+				}
 				return nil, err
 			}
 			return s.repair.CheckOthers(ctx, owner, in.ThreadID, in.ClientTurnID)
@@ -340,7 +347,7 @@ func turnID(now time.Time) string {
 
 // insert checks a message against the store and writes its turn's row, or finds the
 // row of an earlier try.
-func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Submit, turn chat.Turn) (_ chat.Turn, created, cancelled bool, err error) {
+func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Submit, turn chat.Turn, newest newestTurn) (_ chat.Turn, created, cancelled bool, err error) {
 	var exists *bool // whether the conversation exists; nil: not checked
 	var first bool   // it follows no turn
 	reads, rctx := errgroup.WithContext(ctx)
@@ -351,7 +358,7 @@ func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Sub
 		return err
 	})
 	reads.Go(func() (err error) { // after the hash, so that a retry has the same hash whatever agent and model the first try got
-		turn.Content.Agent, turn.Content.Model, first, exists, err = s.answererFor(rctx, who.ID, in)
+		turn.Content.Agent, turn.Content.Model, first, exists, err = s.answererFor(rctx, who.ID, in, newest)
 		return err
 	})
 	if err := reads.Wait(); err != nil {
@@ -389,13 +396,13 @@ func (s *server) chosenModel(name string) (string, error) {
 // board the boards' agent, else the agent that the message names, else that of the turn that
 // it follows, else the dialect's default; the model in the same way, empty: none was chosen.
 // exists says whether the conversation exists; nil: not checked.
-func (s *server) answererFor(ctx context.Context, owner string, in dialect.Submit) (agent chat.Agent, model string, first bool, exists *bool, err error) {
+func (s *server) answererFor(ctx context.Context, owner string, in dialect.Submit, newest newestTurn) (agent chat.Agent, model string, first bool, exists *bool, err error) {
 	agent, model = in.Content.Agent, in.Content.Model
 	inherits := model == "" && !in.ModelNamed && len(s.Model.Choices) > 0
 	followed := false
 	if in.AgentUnset || inherits {
 		var before chat.Content
-		before, followed, exists, err = s.followed(ctx, owner, in)
+		before, followed, exists, err = s.followed(ctx, owner, in, newest)
 		if followed && in.AgentUnset {
 			agent = before.Agent
 		}
@@ -413,21 +420,21 @@ func (s *server) answererFor(ctx context.Context, owner string, in dialect.Submi
 
 // followed returns the content of the turn that a message follows, or of the thread's newest
 // turn. ok says whether there is such a turn; exists is that of answererFor.
-func (s *server) followed(ctx context.Context, owner string, in dialect.Submit) (_ chat.Content, ok bool, exists *bool, _ error) {
+func (s *server) followed(ctx context.Context, owner string, in dialect.Submit, newest newestTurn) (_ chat.Content, ok bool, exists *bool, _ error) {
 	before := chat.TurnOf(in.Content.ParentRequest)
 	if before == "" || before == chat.RootCheckpoint {
 		if in.ThreadID == "" {
 			return chat.Content{}, false, nil, nil
 		}
-		newest, any, err := s.Store.HeadContent(ctx, owner, in.ThreadID)
+		now, err := newest()
 		found := err == nil
 		switch {
-		case notFound(err), found && !any:
+		case notFound(err), found && !now.Any:
 			return chat.Content{}, false, &found, nil
 		case err != nil:
 			return chat.Content{}, false, nil, err
 		}
-		return newest, true, &found, nil
+		return now.Content, true, &found, nil
 	}
 	t, err := s.Store.Turn(ctx, owner, before)
 	if notFound(err) {

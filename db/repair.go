@@ -23,9 +23,6 @@ type Repair interface {
 	// message was last sent before a time, ordered by id, from the first id greater than
 	// after.
 	UnacceptedTurns(ctx context.Context, before time.Time, after string, limit int) ([]TurnRef, error)
-	// HasOpenTurns reports whether OpenTurns lists any; false for an unknown
-	// conversation.
-	HasOpenTurns(ctx context.Context, owner, threadID string) (bool, error)
 	// BusyThreads lists an owner's conversations that CountOpenTurns counts because
 	// of a turn that a workflow has accepted, at most limit.
 	BusyThreads(ctx context.Context, owner string, limit int) ([]string, error)

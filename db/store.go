@@ -137,6 +137,15 @@ type TurnContext struct {
 	Open      []chat.Turn // as Turns.OpenTurns, the turn itself among them when it was accepted
 	Head      string      // as Turns.Head
 	Approvals []string    // as Turns.Approvals at Head
+	Registry  []string    // ids of the documents that were known at Head; nil: not read
+	Profile   chat.Profile
+}
+
+// Newest is what a further message of a conversation must know of it.
+type Newest struct {
+	Any     bool // the conversation has a turn
+	Content chat.Content
+	Open    bool // accepted turns are not settled
 }
 
 // CancelRef names a turn to cancel before it may exist: exactly one of the
@@ -230,8 +239,10 @@ type Turns interface {
 	SaveTurn(ctx context.Context, t chat.Turn) (_ chat.Turn, cancelled bool, _ error)
 	// Turn reads a turn in any status.
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
-	// TurnContext reads a turn and the state of its thread in one query.
-	TurnContext(ctx context.Context, owner, id string) (TurnContext, error)
+	// BeginTurn reads a turn and the state of its thread. Unless the turn is settled, or parent
+	// returns "", it marks the turn running under that parent, as MarkTurn does, in the same
+	// transaction; TurnContext.Turn then has the parent that was stored.
+	BeginTurn(ctx context.Context, owner, id string, parent func(TurnContext) string) (TurnContext, error)
 	// FindTurn resolves a CancelRef to a turn; ErrNotFound when there is none yet.
 	FindTurn(ctx context.Context, owner string, ref CancelRef) (chat.Turn, error)
 	// MarkTurn moves an unsettled turn to accepted, running or interrupted and
@@ -329,9 +340,8 @@ type Turns interface {
 	// TurnsOfRun lists the newest turns, up to 20, that were sent with a stream_run_id in
 	// any of the owner's threads, newest first. It leaves out turns that no history shows.
 	TurnsOfRun(ctx context.Context, owner, runID string) ([]chat.Turn, error)
-	// HeadContent returns the message of the turn that Head returns; ok is false when there
-	// is none.
-	HeadContent(ctx context.Context, owner, threadID string) (_ chat.Content, ok bool, _ error)
+	// Newest returns the message of the turn that Head returns, and whether OpenTurns lists any.
+	Newest(ctx context.Context, owner, threadID string) (Newest, error)
 	// Recent returns the last n user and assistant messages up to and including
 	// the settled turn head, oldest first; none for RootCheckpoint.
 	Recent(ctx context.Context, owner, threadID, head string, n int) ([]chat.Message, error)

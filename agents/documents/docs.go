@@ -124,7 +124,7 @@ func (a *Activities) withRules(ctx context.Context, ref activities.TurnRef, acti
 	if len(d.IDs) != 1 || d.HasText || d.Unresolved || len(d.Suggested) > 0 || !intent.Auditing(c.Instruction, action) || intent.NamesTarget(c.Instruction) {
 		return d, nil
 	}
-	named, err := a.Store.DocumentsByID(ctx, ref.Owner, d.IDs)
+	named, err := a.DocsByID(ctx, ref, d.IDs)
 	if err != nil || len(named) == 0 || !named[0].Mail() || named[0].Status != chat.DocReady {
 		return d, err
 	}
@@ -154,12 +154,12 @@ func (a *Activities) candidates(ctx context.Context, ref activities.TurnRef, t c
 		return err
 	})
 	g.Go(func() (err error) {
-		c.Registry, err = a.Store.Registry(gctx, ref.Owner, ref.ThreadID, ref.Parent)
+		c.Registry, err = a.Registry(gctx, ref)
 		return err
 	})
 	err := g.Wait()
 	if err == nil {
-		c.Tags, err = a.ReadTagsAmong(ctx, ref.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets, c.Visible)
+		c.Tags, err = a.ReadTagsAmong(ctx, ref, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets, c.Visible)
 	}
 	return &c, err
 }
@@ -185,7 +185,7 @@ func (a *Activities) docsByModel(ctx context.Context, ref activities.TurnRef, ac
 		if err := a.keepOpinion(ctx, ref, answer.SearchWords, answer.Answerable); err != nil {
 			return Docs{}, err
 		}
-		found, err := a.Visible(ctx, ref.Owner, answer.ResolvedIDs)
+		found, err := a.DocsByID(ctx, ref, answer.ResolvedIDs)
 		if err != nil {
 			return Docs{}, err
 		}

@@ -52,14 +52,14 @@ func (a *Activities) gather(parent context.Context, ref activities.TurnRef, r Wr
 		if turn, err = a.Turn(ctx, ref); err != nil {
 			return err
 		}
-		if tagged, err = a.ReadTags(ctx, ref.Owner, turn.Content.TipTap, turn.Content.TaggedDocs, turn.Content.TaggedSets); err != nil {
+		if tagged, err = a.ReadTags(ctx, ref, turn.Content.TipTap, turn.Content.TaggedDocs, turn.Content.TaggedSets); err != nil {
 			return err
 		}
 		if r.Action == chat.Talk {
 			library, err = shared.Library(ctx, a.Store, ref.Owner)
 			return err
 		}
-		docs, err = a.DocsByID(ctx, ref.Owner, r.DocIDs, tagged)
+		docs, err = a.DocsByID(ctx, ref, r.DocIDs)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -71,12 +71,12 @@ func (a *Activities) gather(parent context.Context, ref activities.TurnRef, r Wr
 		return err
 	})
 	g.Go(func() (err error) {
-		profile, err = a.Store.Profile(ctx, ref.Owner)
+		profile, err = a.Profile(ctx, ref)
 		return err
 	})
 	if len(r.ChunkIDs) > 0 {
 		g.Go(func() (err error) {
-			hits, err = a.Store.ChunksByID(ctx, ref.Owner, r.ChunkIDs)
+			hits, err = a.Passages(ctx, ref, r.ChunkIDs)
 			return err
 		})
 	}

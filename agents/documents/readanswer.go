@@ -38,7 +38,7 @@ func (a *Activities) readAnswer(ctx context.Context, ref activities.TurnRef, r A
 	if r.Value, err = a.whole(ctx, ref, r.Value); err != nil {
 		return Answered{}, err
 	}
-	tagged, err := a.ReadTags(ctx, ref.Owner, r.Value.TipTap, r.Value.TaggedDocs, r.Value.TaggedSets)
+	tagged, err := a.ReadTags(ctx, ref, r.Value.TipTap, r.Value.TaggedDocs, r.Value.TaggedSets)
 	if err != nil {
 		return Answered{}, err
 	}
@@ -51,7 +51,7 @@ func (a *Activities) readAnswer(ctx context.Context, ref activities.TurnRef, r A
 		return out, nil
 	}
 	if uuid.Validate(text) == nil {
-		found, err := a.Visible(ctx, ref.Owner, []string{text})
+		found, err := a.DocsByID(ctx, ref, []string{text})
 		if err != nil || len(found) > 0 {
 			out.IDs = language.Distinct(append(out.IDs, mention.IDs(found)...))
 			return out, err

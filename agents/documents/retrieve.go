@@ -62,6 +62,7 @@ func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r Ret
 	if out.Confidence == chat.High && r.Web && (q.webAsked || r.Action != chat.Inquire) {
 		out.Confidence = chat.Medium // the documents alone cannot say what is current
 	}
+	a.RememberPassages(ref, s.Hits)
 	for _, h := range s.Hits {
 		out.ChunkIDs = append(out.ChunkIDs, h.ID)
 	}
@@ -71,7 +72,7 @@ func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r Ret
 	if out.Quiet && len(out.ChunkIDs) == 0 {
 		out.ChunkIDs = out.Closest
 	}
-	if out.UnreadPages, err = a.hasUnreadPages(ctx, ref.Owner, r.DocIDs, s); err != nil {
+	if out.UnreadPages, err = a.hasUnreadPages(ctx, ref, r.DocIDs, s); err != nil {
 		return Retrieved{}, err
 	}
 	if r.Imports && len(r.DocIDs) == 0 { // else the question is about these documents
@@ -99,16 +100,12 @@ func closest(s retrieval.Selection) (ids []string) {
 
 // hasUnreadPages reports whether the documents of a selection, or those that were to be
 // searched, have pages that could not be read, so that an answer may miss something.
-func (a *Activities) hasUnreadPages(ctx context.Context, owner string, wanted []string, s retrieval.Selection) (bool, error) {
+func (a *Activities) hasUnreadPages(ctx context.Context, ref activities.TurnRef, wanted []string, s retrieval.Selection) (bool, error) {
 	ids := slices.Clone(wanted)
 	for _, h := range slices.Concat(s.Hits, s.Weak) {
 		ids = append(ids, h.DocID)
 	}
-	slices.Sort(ids)
-	if ids = slices.Compact(ids); len(ids) == 0 {
-		return false, nil
-	}
-	docs, err := a.Store.DocumentsByID(ctx, owner, ids)
+	docs, err := a.DocsByID(ctx, ref, ids)
 	return slices.ContainsFunc(docs, func(d chat.Document) bool { return d.UnreadPages > 0 }), err
 }
 
@@ -199,7 +196,7 @@ func (a *Activities) query(ctx context.Context, ref activities.TurnRef, r Retrie
 	)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		tagged, err = a.ReadTags(gctx, ref.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
+		tagged, err = a.ReadTags(gctx, ref, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
 		return err
 	})
 	if r.Action == chat.Inquire && len(intent.SubjectWords(t.Content.Message)) < maybeVagueWords {
@@ -217,7 +214,7 @@ func (a *Activities) query(ctx context.Context, ref activities.TurnRef, r Retrie
 		q.text, err = a.textUnderAudit(ctx, ref, r, free)
 		return q, err
 	}
-	if q.docs, err = a.DocsByID(ctx, ref.Owner, r.DocIDs, tagged); err != nil {
+	if q.docs, err = a.DocsByID(ctx, ref, r.DocIDs); err != nil {
 		return query{}, err
 	}
 	free = intent.WithoutTalk(free)

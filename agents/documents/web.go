@@ -42,11 +42,11 @@ func (a *Activities) wordWebQuery(ctx context.Context, ref activities.TurnRef, d
 	if err != nil || t.Content.NoWebSearch {
 		return chat.Usage{}, err
 	}
-	docs, err := a.Visible(ctx, ref.Owner, docIDs)
+	docs, err := a.DocsByID(ctx, ref, docIDs)
 	if err != nil {
 		return chat.Usage{}, err
 	}
-	profile, err := a.Store.Profile(ctx, ref.Owner)
+	profile, err := a.Profile(ctx, ref)
 	if err != nil {
 		return chat.Usage{}, err
 	}

@@ -87,7 +87,7 @@ func (a *Activities) plan(ctx context.Context, ref activities.TurnRef) (Planned,
 	if err != nil {
 		return Planned{}, err
 	}
-	tagged, err := a.ReadTags(ctx, ref.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
+	tagged, err := a.ReadTags(ctx, ref, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
 	if err != nil {
 		return Planned{}, err
 	}

@@ -33,8 +33,8 @@ func (q queries) LockThreadOfTurn(ctx context.Context, owner, turnID string) err
 	return q.Queries.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: turnID})
 }
 
-func (q queries) TurnsForSettle(ctx context.Context, owner string, ids []string) ([]sqlcgen.Turn, error) {
-	return q.Queries.TurnsForSettle(ctx, sqlcgen.TurnsForSettleParams{Owner: owner, Ids: ids})
+func (q queries) TurnsForSettle(ctx context.Context, owner, threadID string, ids []string) ([]sqlcgen.Turn, error) {
+	return q.Queries.TurnsForSettle(ctx, sqlcgen.TurnsForSettleParams{Owner: owner, ThreadID: threadID, Ids: ids})
 }
 
 func (q queries) DocumentForChange(ctx context.Context, owner, id string) (sqlcgen.DocumentRow, error) {

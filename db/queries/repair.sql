@@ -1,6 +1,3 @@
--- name: HasOpenTurns :one
-SELECT EXISTS (SELECT 1 FROM turns WHERE owner = @owner AND thread_id = @thread_id AND settled_at = 0 AND status <> 'new');
-
 -- name: OpenThreads :many
 SELECT owner, thread_id FROM turns
 WHERE settled_at = 0 AND status <> 'new' AND created_at < @before_at AND (owner, thread_id) > (@after_owner, @after_thread)

@@ -41,7 +41,7 @@ func (noLocks) LockInsert(context.Context, string, string) error       { return 
 func (noLocks) LockCancels(context.Context, string) error              { return nil }
 func (noLocks) LockQuotas(context.Context, []string) error             { return nil }
 
-func (q queries) TurnsForSettle(ctx context.Context, owner string, ids []string) ([]sqlcgen.Turn, error) {
+func (q queries) TurnsForSettle(ctx context.Context, owner, _ string, ids []string) ([]sqlcgen.Turn, error) {
 	return q.TurnsByID(ctx, owner, ids)
 }
 

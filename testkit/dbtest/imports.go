@@ -91,7 +91,7 @@ var importTests = []test{
 	{"a conversation knows that imports are open or are to be announced", func(b *fixture) {
 		turn := b.insert(b.newTurn("import this"))
 		knows := func() bool {
-			now := must.Have(b.store.TurnContext(b.ctx, b.owner, turn.ID))(b.t)
+			now := must.Have(b.store.BeginTurn(b.ctx, b.owner, turn.ID, onlyRead))(b.t)
 			return now.Imports
 		}
 		b.False(knows())

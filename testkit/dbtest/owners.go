@@ -245,13 +245,6 @@ func emptyFor(b *fixture, stranger string, p property) map[string]func() (int, e
 			here, busy, err := b.store.CountOpenTurns(b.ctx, stranger, p.open.ThreadID)
 			return here + busy, err
 		},
-		"HasOpenTurns": func() (int, error) {
-			open, err := b.store.HasOpenTurns(b.ctx, stranger, p.open.ThreadID)
-			if open {
-				return 1, err
-			}
-			return 0, err
-		},
 		"BusyThreads": func() (int, error) { return length(b.store.BusyThreads(b.ctx, stranger, 10)) },
 		"Connections": func() (int, error) { return length(b.store.Connections(b.ctx, stranger)) },
 		"Keys":        func() (int, error) { return length(b.store.Keys(b.ctx, stranger)) },

@@ -200,12 +200,12 @@ var repairTests = []test{
 		b.NoError(b.store.DropTurn(b.ctx, b.owner, t.ID, b.now()))
 		b.Equal("Mine", b.title())
 	}},
-	{"HasOpenTurns reports whether a thread has open turns", func(b *fixture) {
+	{"Newest reports whether a thread has open turns", func(b *fixture) {
 		has := func(want bool) {
-			open := must.Have(b.store.HasOpenTurns(b.ctx, b.owner, b.thread))(b.t)
-			b.Equal(want, open)
+			newest := must.Have(b.store.Newest(b.ctx, b.owner, b.thread))(b.t)
+			b.Equal(want, newest.Open)
 		}
-		has(false)
+		b.ErrorIs(must.ErrOf(b.store.Newest(b.ctx, b.owner, b.thread)), db.ErrNotFound)
 		b.insert(b.newTurn("never accepted"))
 		has(false)
 		turn := b.running("one", chat.RootCheckpoint)

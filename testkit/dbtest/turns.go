@@ -48,7 +48,9 @@ var turnTests = []test{
 		texts = must.Have(b.store.Texts(b.ctx, b.owner, t.ID))(b.t)
 		b.Equal("of no attempt", texts["shared"])
 	}},
-	{"TurnContext returns what the single reads return", func(b *fixture) {
+	{"BeginTurn reads what the single reads return", func(b *fixture) {
+		profile := chat.Profile{Industry: "banking", HideSamples: true, Instructions: "Be brief."}
+		b.NoError(b.store.PutProfile(b.ctx, b.owner, profile))
 		done := b.exchange("one", "1", chat.RootCheckpoint)
 		for _, open := range []bool{false, true} {
 			if open {
@@ -56,7 +58,7 @@ var turnTests = []test{
 			}
 			t := b.insert(b.newTurn("three"))
 			b.NoError(b.store.Cancel(b.ctx, b.owner, db.CancelRef{ClientTurnID: t.ClientTurnID}, chat.UserCancelled))
-			now := must.Have(b.store.TurnContext(b.ctx, b.owner, t.ID))(b.t)
+			now := must.Have(b.store.BeginTurn(b.ctx, b.owner, t.ID, onlyRead))(b.t)
 			b.Equal(t, now.Turn)
 			b.True(now.Cancelled)
 			head := must.Have(b.store.Head(b.ctx, b.owner, b.thread))(b.t)
@@ -64,14 +66,39 @@ var turnTests = []test{
 			b.Equal(!open, head == done)
 			others := must.Have(b.store.OpenTurns(b.ctx, b.owner, b.thread))(b.t)
 			b.Equal(ids(others, turnID), ids(now.Open, turnID))
-			content, ok, err := b.store.HeadContent(b.ctx, b.owner, b.thread)
-			b.NoError(err)
-			b.True(ok)
-			b.Equal(map[bool]string{false: "one", true: "two"}[open], content.Message)
+			b.Equal(profile, now.Profile)
+			newest := must.Have(b.store.Newest(b.ctx, b.owner, b.thread))(b.t)
+			b.Equal(db.Newest{Any: true, Open: open, Content: newest.Content}, newest)
+			b.Equal(map[bool]string{false: "one", true: "two"}[open], newest.Content.Message)
 		}
-		b.ErrorIs(must.ErrOf(b.store.TurnContext(b.ctx, uuid.NewString(), done)), db.ErrNotFound)
-		_, _, err := b.store.HeadContent(b.ctx, uuid.NewString(), b.thread)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.BeginTurn(b.ctx, uuid.NewString(), done, onlyRead)), db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Newest(b.ctx, uuid.NewString(), b.thread)), db.ErrNotFound)
+	}},
+	{"BeginTurn places a turn as MarkTurn does", func(b *fixture) {
+		one := b.exchange("one", "1", chat.RootCheckpoint)
+		rolledBack := b.running("two", one)
+		end := b.ending(rolledBack, "2")
+		end.Hidden = true
+		b.settle(end)
+		t := b.insert(b.newTurn("three"))
+		under := func(parent string) (db.TurnContext, error) {
+			return b.store.BeginTurn(b.ctx, b.owner, t.ID, func(now db.TurnContext) string {
+				b.Equal(one, now.Head)
+				return parent
+			})
+		}
+		b.ErrorIs(must.ErrOf(under(uuid.NewString())), db.ErrNotFound)
+		b.Equal(chat.TurnNew, must.Have(b.store.Turn(b.ctx, b.owner, t.ID))(b.t).Status, "nothing has changed")
+		now := must.Have(under(rolledBack.ID))(b.t)
+		b.Equal(one, now.Turn.Parent, "a turn that was rolled back is replaced by its parent")
+		began := must.Have(b.store.Turn(b.ctx, b.owner, t.ID))(b.t)
+		b.Equal(chat.TurnRunning, began.Status)
+		b.Equal(3, began.Place)
+		b.Equal(one, began.Parent)
+		b.Equal(t.ID, must.Have(b.store.Head(b.ctx, b.owner, b.thread))(b.t))
+		b.settle(b.ending(began, "3"))
+		now = must.Have(b.store.BeginTurn(b.ctx, b.owner, t.ID, func(db.TurnContext) string { b.Fail("a settled turn does not begin"); return "" }))(b.t)
+		b.Equal(chat.TurnCompleted, now.Turn.Status)
 	}},
 	{"a turn reads back as it was written", func(b *fixture) {
 		t := b.newTurn("Grüße 🌍")
@@ -697,3 +724,6 @@ var settleTests = []test{
 		b.Equal([]chat.DocRef{{ID: public.ID, Title: "Public"}, {ID: mine.ID, Title: "Mine"}}, refs)
 	}},
 }
+
+// onlyRead lets BeginTurn change nothing.
+func onlyRead(db.TurnContext) string { return "" }

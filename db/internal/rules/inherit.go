@@ -37,12 +37,9 @@ func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (doc
 	if err != nil || t.ID == "" {
 		return nil, err
 	}
-	var known []string
-	if err := json.Unmarshal([]byte(t.Registry), &known); err != nil {
-		return nil, fmt.Errorf("registry of turn %s: %w", t.ID, err)
-	}
-	if len(known) == 0 {
-		return nil, nil
+	known, err := registryOf(t.ID, t.Registry)
+	if err != nil || len(known) == 0 {
+		return nil, err
 	}
 	rows, err := s.db.Read.RegistryDocuments(ctx, library, known)
 	if err != nil {
@@ -66,6 +63,13 @@ func (s *Store) Approvals(ctx context.Context, owner, threadID, head string) (to
 	return approvals(t.ID, t.Approvals)
 }
 
+func registryOf(turnID, stored string) (ids []string, err error) {
+	if err := json.Unmarshal([]byte(stored), &ids); err != nil {
+		return nil, fmt.Errorf("registry of turn %s: %w", turnID, err)
+	}
+	return ids, nil
+}
+
 func approvals(turnID, stored string) (tools []string, err error) {
 	if err := json.Unmarshal([]byte(stored), &tools); err != nil {
 		return nil, fmt.Errorf("approvals of turn %s: %w", turnID, err)
@@ -82,8 +86,8 @@ func inherited(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := json.Unmarshal([]byte(parent.Registry), &registry); err != nil {
-		return nil, nil, fmt.Errorf("registry of turn %s: %w", parent.ID, err)
+	if registry, err = registryOf(parent.ID, parent.Registry); err != nil {
+		return nil, nil, err
 	}
 	tools, err = approvals(parent.ID, parent.Approvals)
 	return registry, tools, err

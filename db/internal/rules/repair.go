@@ -35,12 +35,6 @@ func (s *Store) BusyThreads(ctx context.Context, owner string, limit int) (_ []s
 	return s.db.Read.BusyThreads(ctx, sqlcgen.BusyThreadsParams{Owner: owner, MaxRows: int64(limit)})
 }
 
-func (s *Store) HasOpenTurns(ctx context.Context, owner, threadID string) (_ bool, err error) {
-	ctx, end := s.short(ctx, "look for open turns")
-	defer end(&err)
-	return s.db.Read.HasOpenTurns(ctx, sqlcgen.HasOpenTurnsParams{Owner: owner, ThreadID: threadID})
-}
-
 func (s *Store) UnacceptedTurns(ctx context.Context, before time.Time, after string, limit int) (_ []db.TurnRef, err error) {
 	ctx, end := s.short(ctx, "list turns that were not accepted")
 	defer end(&err)

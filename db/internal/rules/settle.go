@@ -24,10 +24,7 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (settled db.Settled
 	}
 	e.At = record.OrNow(e.At)
 	err = s.db.Update(ctx, func(q Queries) error {
-		if err := q.LockThread(ctx, e.ThreadID); err != nil {
-			return err
-		}
-		rows, err := q.TurnsForSettle(ctx, e.Owner, []string{e.TurnID, chat.TurnOf(e.Parent)})
+		rows, err := q.TurnsForSettle(ctx, e.Owner, e.ThreadID, []string{e.TurnID, chat.TurnOf(e.Parent)})
 		if err != nil {
 			return err
 		}

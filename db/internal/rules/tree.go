@@ -47,15 +47,17 @@ func (s *Store) mark(ctx context.Context, owner, id string, status chat.TurnStat
 			return found(ok)
 		}
 		row.Asks = string(asks)
-		return markTurn(ctx, q, known, row, status, parent)
+		_, err = markTurn(ctx, q, known, row, status, parent)
+		return err
 	})
 }
 
-func markTurn(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn, status chat.TurnStatus, parent string) (err error) {
+// markTurn returns the turn as it is stored then, but for its place.
+func markTurn(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn, status chat.TurnStatus, parent string) (_ sqlcgen.Turn, err error) {
 	var show *sqlcgen.ShowConversationParams
 	if row.Status == string(chat.TurnNew) {
 		if show, err = showWith(row); err != nil {
-			return err
+			return row, err
 		}
 	}
 	// The status accepted may be written after the turn has begun.
@@ -67,18 +69,18 @@ func markTurn(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn,
 	}
 	if parent != "" {
 		if row.Parent, err = placedUnder(ctx, q, known, row, parent); err != nil {
-			return err
+			return row, err
 		}
 		if row.Place == 0 {
-			return q.PlaceTurn(ctx, row, show)
+			return row, q.PlaceTurn(ctx, row, show)
 		}
 	}
 	if show != nil {
 		if err := q.ShowConversation(ctx, *show); err != nil {
-			return err
+			return row, err
 		}
 	}
-	return q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: row.Owner, ID: row.ID, Status: row.Status, Asks: row.Asks, Parent: row.Parent, Place: row.Place})
+	return row, q.MarkTurn(ctx, sqlcgen.MarkTurnParams{Owner: row.Owner, ID: row.ID, Status: row.Status, Asks: row.Asks, Parent: row.Parent, Place: row.Place})
 }
 
 func (s *Store) UnmarkTurn(ctx context.Context, owner, id string, status chat.TurnStatus) (err error) {
@@ -200,15 +202,17 @@ func threadHead(ctx context.Context, q Queries, owner, threadID string) (string,
 	return head, err
 }
 
-func (s *Store) HeadContent(ctx context.Context, owner, threadID string) (content chat.Content, ok bool, err error) {
+func (s *Store) Newest(ctx context.Context, owner, threadID string) (newest db.Newest, err error) {
 	ctx, end := s.short(ctx, "read the newest message")
 	defer end(&err)
 	row, err := s.db.Read.HeadTurn(ctx, sqlcgen.HeadTurnParams{Owner: owner, ThreadID: threadID})
+	newest.Open = row.Open
 	if err != nil || row.ID == "" {
-		return content, false, err
+		return newest, err
 	}
 	t, err := turn(sqlcgen.Turn{ID: row.ID, Content: row.Content})
-	return t.Content, err == nil, err
+	newest.Content, newest.Any = t.Content, err == nil
+	return newest, err
 }
 
 func (s *Store) LastPlace(ctx context.Context, owner, threadID string) (place int, err error) {

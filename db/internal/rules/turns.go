@@ -22,21 +22,58 @@ func (s *Store) Turn(ctx context.Context, owner, id string) (_ chat.Turn, err er
 	return turn(row)
 }
 
-func (s *Store) TurnContext(ctx context.Context, owner, turnID string) (c db.TurnContext, err error) {
-	ctx, end := s.short(ctx, "read turn context")
+func (s *Store) BeginTurn(ctx context.Context, owner, turnID string, parent func(db.TurnContext) string) (c db.TurnContext, err error) {
+	ctx, end := s.short(ctx, "begin turn")
 	defer end(&err)
-	rows, err := s.db.Read.TurnContext(ctx, sqlcgen.TurnContextParams{Owner: owner, ID: turnID, Reach: runCancelReach.Microseconds()})
+	var head sqlcgen.Turn
+	err = s.db.Update(ctx, func(q Queries) error {
+		if err := q.LockThreadOfTurn(ctx, owner, turnID); err != nil {
+			return err
+		}
+		rows, err := q.TurnContext(ctx, sqlcgen.TurnContextParams{Owner: owner, ID: turnID, Reach: runCancelReach.Microseconds()})
+		if err != nil {
+			return err
+		}
+		var known turnsByID
+		if c, head, known, err = turnContext(rows, turnID); err != nil {
+			return err
+		}
+		if c.Turn.Status.Settled() {
+			return nil
+		}
+		under := parent(c)
+		if under == "" {
+			return nil
+		}
+		row := known[turnID]
+		row.Asks = ""
+		row, err = markTurn(ctx, q, known, row, chat.TurnRunning, under)
+		c.Turn.Parent = row.Parent
+		return err
+	})
 	if err != nil {
 		return db.TurnContext{}, err
 	}
-	found, head := false, sqlcgen.Turn{ID: chat.RootCheckpoint, Approvals: "[]", SettledAt: 1}
+	if head.SettledAt == 0 {
+		c.Approvals, err = s.Approvals(ctx, owner, head.ThreadID, head.ID)
+	}
+	return c, err
+}
+
+// turnContext returns a turn's context without the approvals of a head that is not settled, the
+// head, and the turns that were read.
+func turnContext(rows []sqlcgen.TurnContextRow, turnID string) (c db.TurnContext, head sqlcgen.Turn, known turnsByID, err error) {
+	found := false
+	head, known = sqlcgen.Turn{ID: chat.RootCheckpoint, Approvals: "[]", Registry: "[]", SettledAt: 1}, turnsByID{}
 	for _, row := range rows {
+		known[row.Turn.ID] = row.Turn
 		t, err := turn(row.Turn)
 		if err != nil {
-			return db.TurnContext{}, err
+			return c, head, nil, err
 		}
 		if t.ID == turnID {
 			found, c.Turn, c.Cancelled, c.Imports = true, t, row.Cancelled, row.Imports
+			c.Profile = chat.Profile{Industry: row.Industry, Location: row.Location, HideSamples: row.HideSamples, Instructions: row.Instructions}
 		}
 		if row.Turn.SettledAt == 0 && t.Status != chat.TurnNew {
 			c.Open = append(c.Open, t)
@@ -46,15 +83,15 @@ func (s *Store) TurnContext(ctx context.Context, owner, turnID string) (c db.Tur
 		}
 	}
 	if !found {
-		return db.TurnContext{}, db.ErrNotFound
+		return c, head, nil, db.ErrNotFound
 	}
-	c.Head = head.ID
-	if head.SettledAt == 0 {
-		c.Approvals, err = s.Approvals(ctx, owner, head.ThreadID, head.ID)
-		return c, err
+	if c.Head = head.ID; head.SettledAt == 0 {
+		return c, head, known, nil
 	}
-	c.Approvals, err = approvals(head.ID, head.Approvals)
-	return c, err
+	if c.Registry, err = registryOf(head.ID, head.Registry); err == nil {
+		c.Approvals, err = approvals(head.ID, head.Approvals)
+	}
+	return c, head, known, err
 }
 
 func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat.Turn, err error) {

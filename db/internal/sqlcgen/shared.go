@@ -122,7 +122,6 @@ type Queries interface {
 	ForgetContributor(ctx context.Context, owner string) error
 	ForgetCount(ctx context.Context, key string) error
 	GiveDocument(ctx context.Context, arg GiveDocumentParams) (int64, error)
-	HasOpenTurns(ctx context.Context, arg HasOpenTurnsParams) (bool, error)
 	Head(ctx context.Context, arg HeadParams) (string, error)
 	HeadOfConversation(ctx context.Context, arg HeadOfConversationParams) (string, error)
 	HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow, error)
@@ -1119,11 +1118,6 @@ type GiveDocumentParams struct {
 	Owner     string
 }
 
-type HasOpenTurnsParams struct {
-	Owner    string
-	ThreadID string
-}
-
 type HeadOfConversationParams struct {
 	ThreadID string
 	Owner    string
@@ -1135,13 +1129,14 @@ type HeadParams struct {
 }
 
 type HeadTurnParams struct {
-	ThreadID string
 	Owner    string
+	ThreadID string
 }
 
 type HeadTurnRow struct {
 	ID      string
 	Content string
+	Open    bool
 }
 
 type ImportByIDParams struct {
@@ -2249,10 +2244,14 @@ type TurnContextParams struct {
 }
 
 type TurnContextRow struct {
-	Turn      Turn
-	OfTree    bool
-	Cancelled bool
-	Imports   bool
+	Turn         Turn
+	OfTree       bool
+	Cancelled    bool
+	Imports      bool
+	Industry     string
+	Location     string
+	HideSamples  bool
+	Instructions string
 }
 
 type TurnDeletedParams struct {

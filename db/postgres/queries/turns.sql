@@ -14,11 +14,12 @@ SELECT * FROM turn;
 -- name: TurnsByID :many
 SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner;
 
--- The lock waits for a draft or a text that is being written, so that the settle
--- deletes it too.
+-- The lock of the rows waits for a draft or a text that is being written, so that the settle
+-- deletes it too. It comes after that of the thread, and reads the rows as they are then.
 
 -- name: TurnsForSettle :many
-SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner FOR NO KEY UPDATE;
+SELECT t.* FROM (SELECT pg_advisory_xact_lock(hashtextextended('thread:' || @thread_id::text, 0))) lock CROSS JOIN turns t
+WHERE t.id = ANY(@ids::text[]) AND t.owner = @owner FOR NO KEY UPDATE OF t;
 
 -- name: TurnsByRunID :many
 SELECT t.* FROM turns t JOIN stream_runs r ON r.turn_id = t.id
@@ -51,15 +52,16 @@ WITH next AS (
 UPDATE turns SET status = @status, asks = @asks, parent = @parent, place = (SELECT places FROM next)
 WHERE turns.id = @id AND turns.owner = @owner AND turns.settled_at = 0;
 
--- The turn, the open turns of its thread, and the thread's head.
+-- The turn, the open turns of its thread, and the thread's head; its owner's profile.
 
 -- name: TurnContext :many
 SELECT sqlc.embed(t), (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - @reach::bigint AND c.created_at <= t.created_at + @reach))) AS cancelled,
-    EXISTS (SELECT 1 FROM imports m WHERE m.thread_id = t.thread_id AND m.owner = @owner AND (m.announce = 1 OR m.state NOT IN ('ready', 'failed'))) AS imports
-FROM turns t
+    EXISTS (SELECT 1 FROM imports m WHERE m.thread_id = t.thread_id AND m.owner = @owner AND (m.announce = 1 OR m.state NOT IN ('ready', 'failed'))) AS imports,
+    coalesce(p.industry, '')::text AS industry, coalesce(p.location, '')::text AS location, coalesce(p.hide_samples, false)::boolean AS hide_samples, coalesce(p.instructions, '')::text AS instructions
+FROM turns t LEFT JOIN profiles p ON p.owner = t.owner
 WHERE t.owner = @owner AND t.id IN (
     SELECT @id::text AS id
     UNION SELECT o.id FROM turns o JOIN turns s ON s.id = @id AND s.owner = @owner
@@ -129,7 +131,8 @@ ORDER BY place DESC LIMIT 1;
 -- A conversation without a head has one row, with no turn.
 
 -- name: HeadTurn :one
-SELECT coalesce(t.id, '')::text AS id, coalesce(t.content, '')::text AS content
+SELECT coalesce(t.id, '')::text AS id, coalesce(t.content, '')::text AS content,
+    EXISTS (SELECT 1 FROM turns o WHERE o.owner = @owner AND o.thread_id = @thread_id AND o.settled_at = 0 AND o.status <> 'new') AS open
 FROM conversations c LEFT JOIN LATERAL (SELECT x.id, x.content FROM turns x
     WHERE x.owner = c.owner AND x.thread_id = @thread_id AND x.place > 0 AND NOT x.hidden
     ORDER BY x.place DESC LIMIT 1) t ON true

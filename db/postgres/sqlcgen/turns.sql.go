@@ -263,18 +263,19 @@ func (q *Queries) HeadOfConversation(ctx context.Context, arg HeadOfConversation
 
 const headTurn = `-- name: HeadTurn :one
 
-SELECT coalesce(t.id, '')::text AS id, coalesce(t.content, '')::text AS content
+SELECT coalesce(t.id, '')::text AS id, coalesce(t.content, '')::text AS content,
+    EXISTS (SELECT 1 FROM turns o WHERE o.owner = $1 AND o.thread_id = $2 AND o.settled_at = 0 AND o.status <> 'new') AS open
 FROM conversations c LEFT JOIN LATERAL (SELECT x.id, x.content FROM turns x
-    WHERE x.owner = c.owner AND x.thread_id = $1 AND x.place > 0 AND NOT x.hidden
+    WHERE x.owner = c.owner AND x.thread_id = $2 AND x.place > 0 AND NOT x.hidden
     ORDER BY x.place DESC LIMIT 1) t ON true
-WHERE c.id = $1 AND c.owner = $2
+WHERE c.id = $2 AND c.owner = $1
 `
 
 // A conversation without a head has one row, with no turn.
 func (q *Queries) HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow, error) {
-	row := q.db.QueryRow(ctx, headTurn, arg.ThreadID, arg.Owner)
+	row := q.db.QueryRow(ctx, headTurn, arg.Owner, arg.ThreadID)
 	var i HeadTurnRow
-	err := row.Scan(&i.ID, &i.Content)
+	err := row.Scan(&i.ID, &i.Content, &i.Open)
 	return i, err
 }
 
@@ -1106,8 +1107,9 @@ SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.space_id, t.author, t.
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - $2::bigint AND c.created_at <= t.created_at + $2))) AS cancelled,
-    EXISTS (SELECT 1 FROM imports m WHERE m.thread_id = t.thread_id AND m.owner = $1 AND (m.announce = 1 OR m.state NOT IN ('ready', 'failed'))) AS imports
-FROM turns t
+    EXISTS (SELECT 1 FROM imports m WHERE m.thread_id = t.thread_id AND m.owner = $1 AND (m.announce = 1 OR m.state NOT IN ('ready', 'failed'))) AS imports,
+    coalesce(p.industry, '')::text AS industry, coalesce(p.location, '')::text AS location, coalesce(p.hide_samples, false)::boolean AS hide_samples, coalesce(p.instructions, '')::text AS instructions
+FROM turns t LEFT JOIN profiles p ON p.owner = t.owner
 WHERE t.owner = $1 AND t.id IN (
     SELECT $3::text AS id
     UNION SELECT o.id FROM turns o JOIN turns s ON s.id = $3 AND s.owner = $1
@@ -1118,7 +1120,7 @@ WHERE t.owner = $1 AND t.id IN (
 ORDER BY t.place = 0, t.place, t.seq
 `
 
-// The turn, the open turns of its thread, and the thread's head.
+// The turn, the open turns of its thread, and the thread's head; its owner's profile.
 func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]TurnContextRow, error) {
 	rows, err := q.db.Query(ctx, turnContext, arg.Owner, arg.Reach, arg.ID)
 	if err != nil {
@@ -1154,6 +1156,10 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 			&i.OfTree,
 			&i.Cancelled,
 			&i.Imports,
+			&i.Industry,
+			&i.Location,
+			&i.HideSamples,
+			&i.Instructions,
 		); err != nil {
 			return nil, err
 		}
@@ -1361,18 +1367,20 @@ func (q *Queries) TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]T
 
 const turnsForSettle = `-- name: TurnsForSettle :many
 
-SELECT seq, id, owner, thread_id, generation, space_id, author, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.space_id, t.author, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM (SELECT pg_advisory_xact_lock(hashtextextended('thread:' || $1::text, 0))) lock CROSS JOIN turns t
+WHERE t.id = ANY($2::text[]) AND t.owner = $3 FOR NO KEY UPDATE OF t
 `
 
 type TurnsForSettleParams struct {
-	Ids   []string
-	Owner string
+	ThreadID string
+	Ids      []string
+	Owner    string
 }
 
-// The lock waits for a draft or a text that is being written, so that the settle
-// deletes it too.
+// The lock of the rows waits for a draft or a text that is being written, so that the settle
+// deletes it too. It comes after that of the thread, and reads the rows as they are then.
 func (q *Queries) TurnsForSettle(ctx context.Context, arg TurnsForSettleParams) ([]Turn, error) {
-	rows, err := q.db.Query(ctx, turnsForSettle, arg.Ids, arg.Owner)
+	rows, err := q.db.Query(ctx, turnsForSettle, arg.ThreadID, arg.Ids, arg.Owner)
 	if err != nil {
 		return nil, err
 	}

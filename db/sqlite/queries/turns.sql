@@ -30,14 +30,15 @@ FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @thread_id LEFT JOIN del
 UPDATE conversations SET places = places + 1
 WHERE id = @thread_id AND owner = @owner RETURNING places;
 
--- The turn, the open turns of its thread, and the thread's head.
+-- The turn, the open turns of its thread, and the thread's head; its owner's profile.
 
 -- name: TurnContext :many
 SELECT sqlc.embed(t), CAST(t.place > 0 AND t.hidden = 0 AS BOOLEAN) AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - CAST(@reach AS INTEGER) AND c.created_at <= t.created_at + CAST(@reach AS INTEGER)))) AS cancelled,
-    EXISTS (SELECT 1 FROM imports m WHERE m.thread_id = t.thread_id AND m.owner = @owner AND (m.announce = 1 OR m.state NOT IN ('ready', 'failed'))) AS imports
+    EXISTS (SELECT 1 FROM imports m WHERE m.thread_id = t.thread_id AND m.owner = @owner AND (m.announce = 1 OR m.state NOT IN ('ready', 'failed'))) AS imports,
+    CAST(coalesce(p.industry, '') AS TEXT) AS industry, CAST(coalesce(p.location, '') AS TEXT) AS location, CAST(coalesce(p.hide_samples, 0) AS BOOLEAN) AS hide_samples, CAST(coalesce(p.instructions, '') AS TEXT) AS instructions
 FROM (
     SELECT CAST(@id AS TEXT) AS id
     UNION SELECT o.id FROM turns s JOIN turns o ON o.owner = s.owner AND o.thread_id = s.thread_id
@@ -45,7 +46,7 @@ FROM (
     UNION SELECT (SELECT x.id FROM turns x
         WHERE x.owner = s.owner AND x.thread_id = s.thread_id AND x.place > 0 AND x.hidden = 0
         ORDER BY x.place DESC LIMIT 1) FROM turns s WHERE s.id = @id AND s.owner = @owner) i
-CROSS JOIN turns t ON t.id = i.id
+CROSS JOIN turns t ON t.id = i.id LEFT JOIN profiles p ON p.owner = t.owner
 WHERE t.owner = @owner
 ORDER BY t.place = 0, t.place, t.seq;
 
@@ -97,7 +98,8 @@ ORDER BY place DESC LIMIT 1;
 -- A conversation without a head has one row, with no turn.
 
 -- name: HeadTurn :one
-SELECT CAST(coalesce(t.id, '') AS TEXT) AS id, CAST(coalesce(t.content, '') AS TEXT) AS content
+SELECT CAST(coalesce(t.id, '') AS TEXT) AS id, CAST(coalesce(t.content, '') AS TEXT) AS content,
+    EXISTS (SELECT 1 FROM turns o WHERE o.owner = @owner AND o.thread_id = @thread_id AND o.settled_at = 0 AND o.status <> 'new') AS open
 FROM conversations c LEFT JOIN turns t ON t.id = (SELECT x.id FROM turns x
     WHERE x.owner = c.owner AND x.thread_id = c.id AND x.place > 0 AND x.hidden = 0
     ORDER BY x.place DESC LIMIT 1)

@@ -405,9 +405,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.giveDocumentStmt, err = db.PrepareContext(ctx, giveDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query GiveDocument: %w", err)
 	}
-	if q.hasOpenTurnsStmt, err = db.PrepareContext(ctx, hasOpenTurns); err != nil {
-		return nil, fmt.Errorf("error preparing query HasOpenTurns: %w", err)
-	}
 	if q.headStmt, err = db.PrepareContext(ctx, head); err != nil {
 		return nil, fmt.Errorf("error preparing query Head: %w", err)
 	}
@@ -1555,11 +1552,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing giveDocumentStmt: %w", cerr)
 		}
 	}
-	if q.hasOpenTurnsStmt != nil {
-		if cerr := q.hasOpenTurnsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing hasOpenTurnsStmt: %w", cerr)
-		}
-	}
 	if q.headStmt != nil {
 		if cerr := q.headStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing headStmt: %w", cerr)
@@ -2571,7 +2563,6 @@ type Queries struct {
 	forgetContributorStmt         *sql.Stmt
 	forgetCountStmt               *sql.Stmt
 	giveDocumentStmt              *sql.Stmt
-	hasOpenTurnsStmt              *sql.Stmt
 	headStmt                      *sql.Stmt
 	headOfConversationStmt        *sql.Stmt
 	headTurnStmt                  *sql.Stmt
@@ -2874,7 +2865,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		forgetContributorStmt:         q.forgetContributorStmt,
 		forgetCountStmt:               q.forgetCountStmt,
 		giveDocumentStmt:              q.giveDocumentStmt,
-		hasOpenTurnsStmt:              q.hasOpenTurnsStmt,
 		headStmt:                      q.headStmt,
 		headOfConversationStmt:        q.headOfConversationStmt,
 		headTurnStmt:                  q.headTurnStmt,

@@ -46,17 +46,6 @@ func (q *Queries) EndLease(ctx context.Context, arg EndLeaseParams) error {
 	return err
 }
 
-const hasOpenTurns = `-- name: HasOpenTurns :one
-SELECT EXISTS (SELECT 1 FROM turns WHERE owner = ?1 AND thread_id = ?2 AND settled_at = 0 AND status <> 'new')
-`
-
-func (q *Queries) HasOpenTurns(ctx context.Context, arg HasOpenTurnsParams) (bool, error) {
-	row := q.queryRow(ctx, q.hasOpenTurnsStmt, hasOpenTurns, arg.Owner, arg.ThreadID)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
 const insertLease = `-- name: InsertLease :execrows
 INSERT INTO leases (name, holder, beat) VALUES (?1, ?2, 1) ON CONFLICT (name) DO NOTHING
 `

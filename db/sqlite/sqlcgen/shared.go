@@ -116,7 +116,6 @@ type (
 	FilesOfEverybodyRow             = sqlcgen.FilesOfEverybodyRow
 	FilesOfOwnerRow                 = sqlcgen.FilesOfOwnerRow
 	GiveDocumentParams              = sqlcgen.GiveDocumentParams
-	HasOpenTurnsParams              = sqlcgen.HasOpenTurnsParams
 	HeadOfConversationParams        = sqlcgen.HeadOfConversationParams
 	HeadParams                      = sqlcgen.HeadParams
 	HeadTurnParams                  = sqlcgen.HeadTurnParams

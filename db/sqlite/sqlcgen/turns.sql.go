@@ -292,18 +292,19 @@ func (q *Queries) HeadOfConversation(ctx context.Context, arg HeadOfConversation
 
 const headTurn = `-- name: HeadTurn :one
 
-SELECT CAST(coalesce(t.id, '') AS TEXT) AS id, CAST(coalesce(t.content, '') AS TEXT) AS content
+SELECT CAST(coalesce(t.id, '') AS TEXT) AS id, CAST(coalesce(t.content, '') AS TEXT) AS content,
+    EXISTS (SELECT 1 FROM turns o WHERE o.owner = ?1 AND o.thread_id = ?2 AND o.settled_at = 0 AND o.status <> 'new') AS open
 FROM conversations c LEFT JOIN turns t ON t.id = (SELECT x.id FROM turns x
     WHERE x.owner = c.owner AND x.thread_id = c.id AND x.place > 0 AND x.hidden = 0
     ORDER BY x.place DESC LIMIT 1)
-WHERE c.id = ?1 AND c.owner = ?2
+WHERE c.id = ?2 AND c.owner = ?1
 `
 
 // A conversation without a head has one row, with no turn.
 func (q *Queries) HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow, error) {
-	row := q.queryRow(ctx, q.headTurnStmt, headTurn, arg.ThreadID, arg.Owner)
+	row := q.queryRow(ctx, q.headTurnStmt, headTurn, arg.Owner, arg.ThreadID)
 	var i HeadTurnRow
-	err := row.Scan(&i.ID, &i.Content)
+	err := row.Scan(&i.ID, &i.Content, &i.Open)
 	return i, err
 }
 
@@ -1058,7 +1059,8 @@ SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.space_id, t.author, t.
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - CAST(?2 AS INTEGER) AND c.created_at <= t.created_at + CAST(?2 AS INTEGER)))) AS cancelled,
-    EXISTS (SELECT 1 FROM imports m WHERE m.thread_id = t.thread_id AND m.owner = ?1 AND (m.announce = 1 OR m.state NOT IN ('ready', 'failed'))) AS imports
+    EXISTS (SELECT 1 FROM imports m WHERE m.thread_id = t.thread_id AND m.owner = ?1 AND (m.announce = 1 OR m.state NOT IN ('ready', 'failed'))) AS imports,
+    CAST(coalesce(p.industry, '') AS TEXT) AS industry, CAST(coalesce(p.location, '') AS TEXT) AS location, CAST(coalesce(p.hide_samples, 0) AS BOOLEAN) AS hide_samples, CAST(coalesce(p.instructions, '') AS TEXT) AS instructions
 FROM (
     SELECT CAST(?3 AS TEXT) AS id
     UNION SELECT o.id FROM turns s JOIN turns o ON o.owner = s.owner AND o.thread_id = s.thread_id
@@ -1066,12 +1068,12 @@ FROM (
     UNION SELECT (SELECT x.id FROM turns x
         WHERE x.owner = s.owner AND x.thread_id = s.thread_id AND x.place > 0 AND x.hidden = 0
         ORDER BY x.place DESC LIMIT 1) FROM turns s WHERE s.id = ?3 AND s.owner = ?1) i
-CROSS JOIN turns t ON t.id = i.id
+CROSS JOIN turns t ON t.id = i.id LEFT JOIN profiles p ON p.owner = t.owner
 WHERE t.owner = ?1
 ORDER BY t.place = 0, t.place, t.seq
 `
 
-// The turn, the open turns of its thread, and the thread's head.
+// The turn, the open turns of its thread, and the thread's head; its owner's profile.
 func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]TurnContextRow, error) {
 	rows, err := q.query(ctx, q.turnContextStmt, turnContext, arg.Owner, arg.Reach, arg.ID)
 	if err != nil {
@@ -1107,6 +1109,10 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 			&i.OfTree,
 			&i.Cancelled,
 			&i.Imports,
+			&i.Industry,
+			&i.Location,
+			&i.HideSamples,
+			&i.Instructions,
 		); err != nil {
 			return nil, err
 		}

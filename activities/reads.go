@@ -1,0 +1,189 @@
+package activities
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/palaver-chat/palaver/activities/transcript"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+const (
+	// rememberFor is how old what a step reads may be: as much as a step may take that searches.
+	rememberFor = 10 * time.Second
+	// maxReads bounds the turns whose reads are remembered.
+	maxReads = 256
+)
+
+// turnReads remembers what the steps of turns have read in this process, for the next steps of
+// the same turn, which usually run here. The zero value is empty.
+type turnReads struct {
+	mu    sync.Mutex
+	turns map[string]*reads
+	order []*reads // the oldest first
+}
+
+// reads are what a turn has read.
+type reads struct {
+	turn, owner string
+	at          time.Time
+	begun       bool // profile and registry were read, and known at head
+	head        string
+	profile     chat.Profile
+	registry    []string
+	recent      map[string][]chat.Message // by the turn that they end with
+	docs        map[string]chat.Document  // that are ready
+	passages    map[string]chat.Hit
+}
+
+// of calls f with the turn's reads, under the lock.
+func (r *turnReads) of(ref TurnRef, f func(*reads)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	for len(r.order) > 0 && (len(r.order) > maxReads || now.Sub(r.order[0].at) > rememberFor) {
+		if first := r.order[0]; r.turns[first.turn] == first {
+			delete(r.turns, first.turn)
+		}
+		r.order = r.order[1:]
+	}
+	known, ok := r.turns[ref.TurnID]
+	if !ok || known.owner != ref.Owner {
+		known = &reads{turn: ref.TurnID, owner: ref.Owner, at: now, recent: map[string][]chat.Message{}, docs: map[string]chat.Document{}, passages: map[string]chat.Hit{}}
+		if r.turns == nil {
+			r.turns = map[string]*reads{}
+		}
+		r.turns[ref.TurnID] = known
+		r.order = append(r.order, known)
+	}
+	f(known)
+}
+
+func (r *turnReads) forget(turnID string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.turns, turnID)
+}
+
+func (r *turnReads) begin(ref TurnRef, now db.TurnContext) {
+	r.of(ref, func(known *reads) {
+		known.begun, known.head, known.profile, known.registry = true, now.Head, now.Profile, now.Registry
+	})
+}
+
+// inOrder returns what is known for ids, each once; all is false if something is missing.
+func inOrder[T any](known map[string]T, ids []string) (list []T, all bool) {
+	for _, id := range language.Distinct(ids) {
+		item, ok := known[id]
+		if !ok {
+			return nil, false
+		}
+		list = append(list, item)
+	}
+	return list, true
+}
+
+// DocsByID keeps the ids of documents that exist and that the turn's owner may see.
+func (k *Kit) DocsByID(ctx context.Context, ref TurnRef, ids []string) (docs []chat.Document, err error) {
+	if ids = language.Distinct(ids); len(ids) == 0 {
+		return nil, nil
+	}
+	var all bool
+	k.reads.of(ref, func(known *reads) { docs, all = inOrder(known.docs, ids) })
+	if all {
+		return docs, nil
+	}
+	docs, err = k.Store.DocumentsByID(ctx, ref.Owner, ids)
+	k.reads.of(ref, func(known *reads) {
+		for _, d := range docs {
+			if d.Status == chat.DocReady {
+				known.docs[d.ID] = d
+			}
+		}
+	})
+	return docs, err
+}
+
+// RememberPassages lets Passages return passages that a search has found.
+func (k *Kit) RememberPassages(ref TurnRef, hits []chat.Hit) {
+	k.reads.of(ref, func(known *reads) {
+		for _, h := range hits {
+			h.Score = 0
+			known.passages[h.ID] = h
+		}
+	})
+}
+
+// Passages reads passages in the order of ids, without those that do not exist.
+func (k *Kit) Passages(ctx context.Context, ref TurnRef, ids []string) (hits []chat.Hit, err error) {
+	var all bool
+	k.reads.of(ref, func(known *reads) { hits, all = inOrder(known.passages, ids) })
+	if all {
+		return hits, nil
+	}
+	return k.Store.ChunksByID(ctx, ref.Owner, ids)
+}
+
+// Profile returns the profile of the turn's owner.
+func (k *Kit) Profile(ctx context.Context, ref TurnRef) (p chat.Profile, err error) {
+	var begun bool
+	k.reads.of(ref, func(known *reads) { p, begun = known.profile, known.begun })
+	if begun {
+		return p, nil
+	}
+	return k.Store.Profile(ctx, ref.Owner)
+}
+
+// Recent returns the last n messages before a turn, oldest first.
+func (k *Kit) Recent(ctx context.Context, ref TurnRef, n int) (messages []chat.Message, err error) {
+	if n > earlierMessages {
+		return k.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, n)
+	}
+	var read bool
+	k.reads.of(ref, func(known *reads) { messages, read = known.recent[ref.Parent] })
+	if !read { // an answer reads as many
+		if messages, err = k.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, earlierMessages); err != nil {
+			return nil, err
+		}
+		k.reads.of(ref, func(known *reads) { known.recent[ref.Parent] = messages })
+	}
+	return slices.Clone(messages[max(0, len(messages)-n):]), nil
+}
+
+// Registry lists the documents that the conversation knew before the turn.
+func (k *Kit) Registry(ctx context.Context, ref TurnRef) ([]chat.DocRef, error) {
+	var ids []string
+	k.reads.of(ref, func(known *reads) {
+		if known.begun && known.head == ref.Parent {
+			ids = known.registry
+		}
+	})
+	if ids == nil {
+		return k.Store.Registry(ctx, ref.Owner, ref.ThreadID, ref.Parent)
+	}
+	docs, err := k.DocsByID(ctx, ref, ids)
+	var refs []chat.DocRef
+	for _, d := range docs {
+		if d.Status == chat.DocReady {
+			refs = append(refs, chat.DocRef{ID: d.ID, Title: d.Label})
+		}
+	}
+	return refs, err
+}
+
+// readStore is the store for rendering a turn's log.
+type readStore struct {
+	db.Store
+	kit *Kit
+	ref TurnRef
+}
+
+var _ transcript.Store = readStore{}
+
+func (s readStore) DocumentsByID(ctx context.Context, _ string, ids []string) ([]chat.Document, error) {
+	return s.kit.DocsByID(ctx, s.ref, ids)
+}
