@@ -40,8 +40,17 @@ type reads struct {
 	passages    map[string]chat.Hit
 }
 
-// of calls f with the turn's reads, under the lock.
+func newReads(ref TurnRef, now time.Time) *reads {
+	return &reads{turn: ref.TurnID, owner: ref.Owner, at: now, recent: map[string][]chat.Message{}, docs: map[string]chat.Document{}, passages: map[string]chat.Hit{}}
+}
+
+// of calls f with the turn's reads, under the lock. A turn in a space remembers nothing, so that
+// each of its reads checks whether its author still reads the space.
 func (r *turnReads) of(ref TurnRef, f func(*reads)) {
+	if ref.Space != "" {
+		f(newReads(ref, time.Time{}))
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
@@ -53,7 +62,7 @@ func (r *turnReads) of(ref TurnRef, f func(*reads)) {
 	}
 	known, ok := r.turns[ref.TurnID]
 	if !ok || known.owner != ref.Owner {
-		known = &reads{turn: ref.TurnID, owner: ref.Owner, at: now, recent: map[string][]chat.Message{}, docs: map[string]chat.Document{}, passages: map[string]chat.Hit{}}
+		known = newReads(ref, now)
 		if r.turns == nil {
 			r.turns = map[string]*reads{}
 		}
