@@ -200,7 +200,7 @@ func TestWordsOfScannedPagesAreServedWithTheirPlaces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
-	body, kind := form(t, "letter.png", "image/png", tinyPNG, "")
+	body, kind := form(t, "letter.png", "image/png", string(tinyPNG), "")
 	id := c.call(202, "POST", "/api/documents", body, "Content-Type", kind)["id"].(string)
 	for page, text := range map[int]string{1: "\n", 2: "Dear Ada\f" + `[{"text":"Dear","box":[1,2,3,4]},{"text":"Ada","box":[5,2,9,4]}]`, 3: ""} {
 		require.NoError(t, b.store.PutScan(t.Context(), c.id(), id, "", page, text))
