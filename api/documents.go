@@ -8,9 +8,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -556,6 +558,36 @@ func (s *server) documentOriginal(c *gin.Context, id string) error {
 	}
 	c.Header("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(cmp.Or(strings.TrimSuffix(d.Name, path.Ext(d.Name)), d.Title), d.Format)}))
 	return s.send(c, "application/octet-stream", d.Bytes, func() ([]byte, error) { return s.Store.Original(ctx, owner, id) })
+}
+
+type scansJSON struct {
+	Items []scanJSON `json:"items"`
+}
+
+type scanJSON struct {
+	Page  int                `json:"page"` // from 1
+	Words []extract.ScanWord `json:"words"`
+}
+
+func (s *server) documentScans(c *gin.Context, id string) error {
+	ctx, owner := c.Request.Context(), identity.Of(c).ID
+	d, err := s.Store.Document(ctx, owner, id)
+	if err != nil {
+		return err
+	}
+	return s.send(c, gin.MIMEJSON+"; charset=utf-8", d.Bytes, func() ([]byte, error) {
+		scans, err := s.Store.Scans(ctx, d.Owner, id, d.SourceVersion)
+		if err != nil {
+			return nil, err
+		}
+		out := scansJSON{Items: []scanJSON{}}
+		for _, page := range slices.Sorted(maps.Keys(scans)) {
+			if words := extract.ScanWords(scans[page]); len(words) > 0 {
+				out.Items = append(out.Items, scanJSON{page, words})
+			}
+		}
+		return json.Marshal(out)
+	})
 }
 
 // fileName turns a title into a file name: without a path, and without characters that a

@@ -337,6 +337,7 @@ var walk = map[string]route{
 	"DELETE /api/documents/:id":       {ways: at("/api/documents/DOC")},
 	"GET /api/documents/:id/original": {ways: at("/api/documents/DOC/original")},
 	"GET /api/documents/:id/text":     {ways: at("/api/documents/DOC/text")},
+	"GET /api/documents/:id/scans":    {ways: at("/api/documents/DOC/scans")},
 	"GET /api/documents/:id/chunks/:chunk_id": {ways: func(o, mine owned) []way {
 		return []way{
 			{path: fill("/api/documents/DOC/chunks/CHUNK", o)},

@@ -275,7 +275,7 @@ func (c tourist) things() (doc, set, picture string) {
 	picture = c.upload(201, "file", "a.png", tinyPNG)["id"].(string)
 	set = c.call(201, "POST", "/api/document-sets", m{"name": "A set", "doc_ids": []string{doc}})["id"].(string)
 	c.call(200, "PUT", "/api/document-sets/"+set, m{"name": "Another name", "doc_ids": []string{doc}})
-	for _, path := range []string{"/api/documents?limit=1", "/api/documents/" + doc, "/api/documents/" + doc + "/text", "/api/documents/" + doc + "/original",
+	for _, path := range []string{"/api/documents?limit=1", "/api/documents/" + doc, "/api/documents/" + doc + "/text", "/api/documents/" + doc + "/original", "/api/documents/" + doc + "/scans",
 		"/api/documents/" + doc + "/chunks/" + chunk.ID, "/api/document-sets", "/api/attachments/" + picture, "/api/search?q=text&k=3&doc_ids=" + doc} {
 		c.get(200, path)
 	}

@@ -130,6 +130,8 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "GET /api/documents/:id/original", InSpace: chat.Reader, Handle: byID(s.documentOriginal), Download: true, Group: groupDocuments, About: "Returns the uploaded file of a document, or a page of a TIFF as PNG.",
 			Query:   []openapi.Param{{Name: "page", About: "A page of a TIFF, from 1."}},
 			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "application/octet-stream image/png"}}, Errors: []int{http.StatusTooManyRequests}},
+		{Route: "GET /api/documents/:id/scans", InSpace: chat.Reader, Handle: byID(s.documentScans), Download: true, Group: groupDocuments, About: "Returns the words that OCR has read on pages of a document, with their boxes: left, top, right and bottom in ten-thousandths of the page's width and height.",
+			Answers: openapi.OK(scansJSON{}), Errors: []int{http.StatusTooManyRequests}},
 		{Route: "GET /api/documents/:id/chunks/:chunk_id", InSpace: chat.Reader, Handle: byID(s.documentChunk), Group: groupDocuments, About: "Returns a passage of a document.",
 			Query:   []openapi.Param{{Name: "at", About: "A character offset within the passage, as in citations. heading and page are those at this position."}},
 			Answers: openapi.OK(chunkJSON{})},

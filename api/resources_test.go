@@ -195,6 +195,23 @@ func TestPageOfATIFFIsServedAsAPicture(t *testing.T) {
 	c.call(400, "GET", "/api/documents/"+add("note.md", "text/markdown", "A note.")+"/original?page=1", nil)
 }
 
+// Rule D5.
+func TestWordsOfScannedPagesAreServedWithTheirPlaces(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	body, kind := form(t, "letter.png", "image/png", string(tinyPNG), "")
+	id := c.call(202, "POST", "/api/documents", body, "Content-Type", kind)["id"].(string)
+	for page, text := range map[int]string{1: "\n", 2: "Dear Ada\f" + `[{"text":"Dear","box":[1,2,3,4]},{"text":"Ada","box":[5,2,9,4]}]`, 3: ""} {
+		require.NoError(t, b.store.PutScan(t.Context(), c.id(), id, "", page, text))
+	}
+	require.NoError(t, b.store.StoreText(t.Context(), c.id(), id, "Dear Ada", nil, nil))
+	require.Equal(t, m{"items": []any{m{"page": 2.0, "words": []any{
+		m{"text": "Dear", "box": []any{1.0, 2.0, 3.0, 4.0}}, m{"text": "Ada", "box": []any{5.0, 2.0, 9.0, 4.0}}}}}},
+		c.call(200, "GET", "/api/documents/"+id+"/scans", nil))
+	b.client().call(404, "GET", "/api/documents/"+id+"/scans", nil) // a stranger
+}
+
 func TestFileNamesAreNoPaths(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{

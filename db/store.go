@@ -437,8 +437,8 @@ type Documents interface {
 	// PutScan stores what OCR has read on a page of a document that is processing; "": nothing.
 	// It does nothing if another version has replaced the document, or the page is stored.
 	PutScan(ctx context.Context, owner, id, version string, page int, text string) error
-	// Scans returns the pages that PutScan has stored for this version, until the document is
-	// ready or failed.
+	// Scans returns the pages that PutScan has stored for this version. A document that failed
+	// has none.
 	Scans(ctx context.Context, owner, id, version string) (map[int]string, error)
 	// StoreText replaces text, chunks and (when not nil) their vectors, and marks the
 	// document ready, in one transaction.

@@ -55,9 +55,6 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 		if err := rules.NameOwn(ctx, queries{q}, owner, id, own, lang); err != nil {
 			return err
 		}
-		if err := q.DeleteScans(ctx, id); err != nil {
-			return err
-		}
 		return record.Found(q.PublishText(ctx, sqlcgen.PublishTextParams{
 			Owner: owner, ID: id, Chunks: int64(len(chunks)), Words: words, Model: model, TermsVersion: language.TermsVersion}))
 	})

@@ -69,9 +69,6 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 		if err != nil {
 			return err
 		}
-		if err := q.DeleteScans(ctx, id); err != nil {
-			return err
-		}
 		return q.DeleteOtherEditions(ctx, id)
 	})
 }

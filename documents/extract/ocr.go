@@ -85,7 +85,8 @@ func chooseLanguages(installed []string, wanted string) (languages, missing []st
 }
 
 // Scan returns the text of a page, from 1, of raw, whose type is sourceType: a picture, or a
-// PDF. It is "" if the page cannot be read. After an error a retry may succeed.
+// PDF. ScanWords has the words of what it returns. It is "" if the page cannot be read. After
+// an error a retry may succeed.
 func (o *OCR) Scan(ctx context.Context, sourceType string, raw []byte, page int) (string, error) {
 	args := []string{o.program, scanFile, "stdout", "--dpi", strconv.Itoa(scanDPI), "-l", o.languages, "--psm", "3", "tsv"}
 	if o.turns {
@@ -110,6 +111,7 @@ var cutWord = regexp.MustCompile(`(\pL)[-\x{2010}]\n(\pL)`)
 
 // scanText returns a text of OCR.Scan as the text of a page, for joinPages.
 func scanText(s string) string {
+	s, _, _ = strings.Cut(s, pageBreak)
 	return cutWord.ReplaceAllString(s, "${1}"+string(lineEndHyphen)+"${2}")
 }
 
@@ -134,11 +136,36 @@ func PagePicture(ctx context.Context, sourceType string, raw []byte, page int) (
 // so that the page counts as read and adds nothing to the text.
 const blankPage = "\n"
 
+// ScanWord is a word that OCR has read, and its box on the page: left, top, right and bottom
+// in parts of boxParts of the page's width and height.
+type ScanWord struct {
+	Text string `json:"text"`
+	Box  [4]int `json:"box"`
+}
+
+const boxParts = 10_000
+
+// ScanWords returns the words of a text of OCR.Scan, in its order.
+func ScanWords(scan string) []ScanWord {
+	_, list, _ := strings.Cut(scan, pageBreak)
+	var words []ScanWord
+	if json.Unmarshal([]byte(list), &words) != nil {
+		return nil
+	}
+	return words
+}
+
 // scanWord is a word that tesseract has found.
 type scanWord struct {
-	text        string
-	left, right int
-	confidence  float64
+	text                     string
+	left, top, right, bottom int
+	confidence               float64
+}
+
+// on returns the word with its box on a page of the given size.
+func (w scanWord) on(width, height int) ScanWord {
+	part := func(at, of int) int { return min(max(at, 0), of) * boxParts / of }
+	return ScanWord{w.text, [4]int{part(w.left, width), part(w.top, height), part(w.right, width), part(w.bottom, height)}}
 }
 
 // scanLine is a line of them, and what it is part of.
@@ -155,32 +182,38 @@ const (
 	columnGap = 2.5
 )
 
-// recognised makes a text of tesseract's table of words (its output format TSV). It is "" if
-// most of what stands on the page could not be recognised.
+// recognised makes a text of tesseract's table of words (its output format TSV), with the
+// words' boxes after a pageBreak. It is "" if most of what stands on the page could not be
+// recognised.
 func recognised(tsv string) string {
 	var lines []scanLine
+	pageWidth, pageHeight := 0, 0
 	for row := range strings.SplitSeq(tsv, "\n") {
 		f := strings.Split(row, "\t")
 		if len(f) < 12 {
 			continue
 		}
 		left, _ := strconv.Atoi(f[6])
+		top, _ := strconv.Atoi(f[7])
 		width, _ := strconv.Atoi(f[8])
 		height, _ := strconv.Atoi(f[9])
 		switch f[0] {
+		case "1":
+			pageWidth, pageHeight = width, height
 		case "4":
 			lines = append(lines, scanLine{block: f[2], paragraph: f[3], height: height})
 		case "5":
 			confidence, err := strconv.ParseFloat(f[10], 64)
-			if text := strings.TrimSpace(f[11]); err == nil && text != "" && len(lines) > 0 {
+			if text := strings.TrimSpace(withoutBreaks(f[11])); err == nil && text != "" && len(lines) > 0 {
 				l := &lines[len(lines)-1]
-				l.words = append(l.words, scanWord{text, left, left + width, confidence})
+				l.words = append(l.words, scanWord{text, left, top, left + width, top + height, confidence})
 			}
 		}
 	}
 	var b strings.Builder
 	var last *scanLine
 	good, all := 0, 0
+	var words []ScanWord
 	for i := range lines {
 		l := &lines[i]
 		text, confidence, letters := l.read()
@@ -197,9 +230,18 @@ func recognised(tsv string) string {
 		}
 		b.WriteString(text)
 		last = l
+		if pageWidth > 0 && pageHeight > 0 {
+			for _, w := range l.words {
+				words = append(words, w.on(pageWidth, pageHeight))
+			}
+		}
 	}
 	if 2*good < all || isGarbled(b.String()) {
 		return ""
+	}
+	if list, err := json.Marshal(words); err == nil && len(words) > 0 {
+		b.WriteString(pageBreak)
+		b.Write(list)
 	}
 	return b.String()
 }

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/gofont/goregular"
@@ -291,6 +292,63 @@ func TestLanguagesOfOCR(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, languages, missing)
 		}
 	}
+}
+
+func TestWordsOfAScanHaveTheirPlaces(t *testing.T) {
+	o := ocr(t)
+	lines := slices.Repeat(letter, 7) // enough that tesseract sees which way up the page is
+	page := sheetOf(t, lines...)
+	face := must.Have(opentype.NewFace(must.Have(opentype.Parse(goregular.TTF))(t), &opentype.FaceOptions{Size: 30, DPI: 72}))(t)
+	before := func(s string) int { return boxParts * (100 + font.MeasureString(face, s).Round()) / page.Rect.Dx() }
+	down := func(pixels int) int { return boxParts * pixels / page.Rect.Dy() }
+	want := [4]int{before("the monthly rent is "), down(210 - 22), before("the monthly rent is 1,180"), down(210 + 5)}
+	turned := [4]int{boxParts - want[2], boxParts - want[3], boxParts - want[0], boxParts - want[1]}
+	for name, tc := range map[string]struct {
+		format string
+		raw    []byte
+		want   [4]int
+	}{
+		"of a picture":            {"png", pictureOf(t, page, "png"), want},
+		"of a turned photo":       {"jpeg", withOrientation(pictureOf(t, upright(page, 8), "jpeg"), 6), want},
+		"of a PDF":                {"pdf", scannedPDF(t, page), want},
+		"of a page upside down":   {"pdf", scannedPDF(t, upright(page, 3)), turned},
+		"of a page that is large": {"tiff", pictureOf(t, page, "tiff"), want},
+	} {
+		words := ScanWords(must.Have(o.Scan(t.Context(), tc.format, tc.raw, 1))(t))
+		i := slices.IndexFunc(words, func(w ScanWord) bool { return w.Text == "1,180" })
+		if i < 0 {
+			t.Errorf("%s: no such word in %v", name, words)
+			continue
+		}
+		for side, at := range words[i].Box {
+			if off := at - tc.want[side]; off < -60 || off > 60 {
+				t.Errorf("%s: box %v, want about %v", name, words[i].Box, tc.want)
+				break
+			}
+		}
+	}
+	if words := ScanWords("a text without places"); words != nil {
+		t.Errorf("%v", words)
+	}
+}
+
+func FuzzRecognised(f *testing.F) {
+	f.Add("1\t1\t0\t0\t0\t0\t0\t0\t900\t1200\t-1\t\n4\t1\t1\t1\t1\t0\t9\t9\t99\t30\t-1\t\n5\t1\t1\t1\t1\t1\t9\t9\t99\t30\t96\tlamp\n")
+	f.Add("5\t1\t1\t1\t1\t1\t-9\t99999999999999999999\t99\t30\tNaN\t\f[\n")
+	f.Fuzz(func(t *testing.T, tsv string) {
+		scan := recognised(tsv)
+		text := scanText(scan)
+		for _, w := range ScanWords(scan) {
+			if !strings.Contains(strings.ReplaceAll(text, string(lineEndHyphen), "-\n"), strings.ToValidUTF8(w.Text, "\ufffd")) && utf8.ValidString(tsv) {
+				t.Errorf("%q is not in %q", w.Text, text)
+			}
+			for _, at := range w.Box {
+				if at < 0 || at > boxParts {
+					t.Errorf("box %v", w.Box)
+				}
+			}
+		}
+	})
 }
 
 func TestRecognisedTextKeepsRowsAndDropsDirt(t *testing.T) {
