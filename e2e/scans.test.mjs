@@ -81,6 +81,22 @@ const cited = async (n = 1) => {
   return chip;
 };
 
+/** Checks that just these words are marked on a page's picture, and that the marks lie within a part of it. */
+const marked = async (picture, part, words) => {
+  const marks = page.getByRole("region", { name: /^Pages of/ }).locator("mark[aria-current]");
+  await marks.first().waitFor();
+  await assertSoon(async () => (await marks.allTextContents()).join(" ") === words, "the quoted words are marked").catch(async (err) => {
+    throw new Error(`marked: ${(await marks.allTextContents()).join(" ")}`, { cause: err });
+  });
+  const around = await picture.boundingBox();
+  for (const mark of await marks.all()) {
+    const { x, y, width, height } = await mark.boundingBox();
+    const box = { left: (x - around.x) / around.width, top: (y - around.y) / around.height, right: (x + width - around.x) / around.width, bottom: (y + height - around.y) / around.height };
+    assert.ok(box.left >= part.left && box.top >= part.top && box.right <= part.right && box.bottom <= part.bottom && width > 3 && height > 3, JSON.stringify(box));
+    assert.ok(y > 0 && y < (await page.viewportSize()).height, "the mark is on the screen");
+  }
+};
+
 describe("a picture", () => {
   for (const [name, look] of Object.entries({ desktop, phone })) {
     it(`is a document whose text is found and whose citation opens the picture: ${name}`, async () => {
@@ -95,7 +111,7 @@ describe("a picture", () => {
       const picture = page.getByRole("region", { name: "Pages of Receipt of the lamp" }).getByRole("img", { name: "Page 1" });
       await picture.waitFor();
       await assertSoon(() => picture.evaluate((img) => img.complete && img.naturalWidth === 1240), "the picture is shown");
-      await page.getByText("The quote couldn't be marked on the page.").waitFor();
+      await marked(picture, { left: 95 / 1240, top: 190 / 1754, right: 950 / 1240, bottom: 232 / 1754 }, "The repair of the lighthouse lamp costs 238 euros.");
       await shot(page, `197-cited-picture-${name}`);
       assert.deepEqual(await axe(page), []);
       await page.getByRole("button", { name: "Text", exact: true }).click();
@@ -114,7 +130,8 @@ describe("a picture", () => {
     await chip.click();
     const picture = page.getByRole("region", { name: "Pages of Fax of the harbour" }).getByRole("img", { name: "Page 2" });
     await picture.waitFor();
-    await assertSoon(() => picture.evaluate((img) => img.complete && img.naturalWidth > 1000 && img.getBoundingClientRect().top < innerHeight / 2), "the cited page is shown");
+    await assertSoon(() => picture.evaluate((img) => img.complete && img.naturalWidth > 1000 && img.getBoundingClientRect().top < innerHeight), "the cited page is shown");
+    await marked(picture, { left: 0.07, top: 0.07, right: 0.75, bottom: 0.1 }, "The ferry to the island costs 430 euros a year.");
     await shot(page, "203-cited-tiff");
   });
 
@@ -148,6 +165,9 @@ describe("a scanned page of a PDF", () => {
     await chip.click();
     await page.getByRole("status").getByText("Page 2 of 3").waitFor();
     await page.getByRole("region", { name: /^Pages of Letters/ }).locator("[data-page='2'] canvas").waitFor();
+    await marked(page.locator("[data-page='2'] canvas"), { left: 0.07, top: 0.05, right: 0.8, bottom: 0.15 }, "Dear Ms Okafor, the berth at the old quay is yours from the first of June.");
+    await page.getByRole("searchbox", { name: "Search in this document" }).fill("old quay");
+    await page.locator("[data-page='2'] mark[aria-current]", { hasText: "quay" }).waitFor();
     await shot(page, "198-cited-scan");
   });
 

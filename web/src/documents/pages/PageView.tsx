@@ -1,7 +1,8 @@
 import { TextLayer, type PageViewport, type PDFPageProxy, type RenderTask } from "pdfjs-dist/legacy/build/pdf.mjs";
 import { useEffect, useRef, useState } from "react";
 import { words } from "../../words";
-import { marked, type Range } from "./matching";
+import { layWords, useMarks, type Layer } from "./marks";
+import type { Range } from "./matching";
 import type { Pdf } from "./pdf";
 
 /** The size of a page at scale 1, in CSS pixels. */
@@ -30,7 +31,7 @@ const MOST_PIXELS = 16_000_000; // maximum of a canvas: phones fail with more
 /** One page of a PDF: a picture of it, its text as a transparent layer over that, and its links. */
 export function PageView({ pdf, number, usual, scale, near, marks, current, onMark }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const layer = useRef<{ divs: HTMLElement[]; texts: string[] } | null>(null);
+  const layer = useRef<Layer | null>(null);
   const [size, setSize] = useState(usual);
   const [drawn, setDrawn] = useState(0);
   const [failed, setFailed] = useState(false);
@@ -49,20 +50,20 @@ export function PageView({ pdf, number, usual, scale, near, marks, current, onMa
       const painting = paint(page, viewport, canvas);
       painting.promise.catch(() => {}); // cancelled before it is awaited
       const div = document.createElement("div");
-      div.className = "textLayer";
-      const content = await page.getTextContent();
-      const text = new TextLayer({ textContentSource: content, container: div, viewport });
+      const scan = pdf.scan(number);
+      div.className = scan ? "scan-layer" : "textLayer";
+      const text = scan ? null : new TextLayer({ textContentSource: await page.getTextContent(), container: div, viewport });
       stop = () => {
         painting.cancel();
-        text.cancel();
+        text?.cancel();
       };
       if (ended) return stop();
       inside.replaceChildren(canvas, div);
-      await Promise.all([painting.promise, text.render()]);
+      await Promise.all([painting.promise, text?.render()]);
       const links = await linksOf(page, viewport);
       if (ended) return;
       inside.append(...links);
-      layer.current = { divs: text.textDivs, texts: text.textContentItemsStr };
+      layer.current = text ? { divs: text.textDivs, texts: text.textContentItemsStr } : layWords(div, scan!);
       setDrawn((n) => n + 1);
     };
     draw().catch((err: unknown) => {
@@ -78,22 +79,7 @@ export function PageView({ pdf, number, usual, scale, near, marks, current, onMa
     };
   }, [pdf, number, scale, near]);
 
-  useEffect(() => {
-    if (!layer.current) return;
-    const { divs, texts } = layer.current;
-    divs.forEach((div, item) => {
-      const ranges = marks.filter((r) => r.item === item);
-      if (ranges.length === 0 && !div.firstElementChild) return;
-      div.replaceChildren(...marked(texts[item]!, ranges).map((piece) => (piece.mark ? markOf(piece.text) : document.createTextNode(piece.text))));
-    });
-    const first = current?.[0];
-    const ranges = first ? marks.filter((r) => r.item === first.item).sort((a, b) => a.start - b.start) : [];
-    const mark = first && divs[first.item]?.querySelectorAll("mark")[ranges.findIndex((r) => r.start === first.start)];
-    if (!mark) return;
-    for (const r of current) divs[r.item]?.querySelectorAll("mark").forEach((m) => m.setAttribute("aria-current", "true"));
-    mark.scrollIntoView({ block: "center", inline: "nearest" });
-    onMark(mark as HTMLElement);
-  }, [drawn, marks, current, onMark]);
+  useMarks(layer, drawn, marks, current, onMark);
 
   return (
     <section
@@ -114,12 +100,6 @@ function paint(page: PDFPageProxy, viewport: PageViewport, canvas: HTMLCanvasEle
   canvas.height = Math.floor(viewport.height * fine);
   canvas.setAttribute("aria-hidden", "true");
   return page.render({ canvas, viewport, transform: [fine, 0, 0, fine, 0, 0] });
-}
-
-function markOf(text: string): HTMLElement {
-  const mark = document.createElement("mark");
-  mark.textContent = text;
-  return mark;
 }
 
 /** The links of a page to http and https URLs. Files are untrusted, so other links are left out. */

@@ -2,9 +2,10 @@ import { ZoomIn, ZoomOut } from "lucide-react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { IconButton } from "../../ui/Button";
 import { words } from "../../words";
+import { layWords, useMarks, type Layer } from "./marks";
 import { quoteIn, wordsIn, type Range } from "./matching";
 import { PageView, type Size } from "./PageView";
-import { useFile, type Pdf, type Picture } from "./pdf";
+import { useFile, type Pdf, type Picture, type Source, type Word } from "./pdf";
 import "./pages.css";
 
 /** A match: ranges on one page. */
@@ -58,22 +59,19 @@ export default function Pages({ onFail, ...props }: PagesProps) {
   return <List pdf={file} usual={usual} {...props} />;
 }
 
-/** Shows pages that are pictures. Nothing can be marked on them. */
+/** Shows pages that are pictures, with marks on the words that OCR has read. */
 function Pictures({ picture, doc, quote, search, onMatches, onUnmarked, onFail, children }: PagesProps & { picture: Picture }) {
   const box = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const [zoom, setZoom] = useState(0);
   const [loaded, setLoaded] = useState(0);
   const { page, onScroll } = useVisible(box, list, loaded, true);
-  const count = picture.pages.length;
-  const { text, page: target } = quote ?? {};
-  useEffect(() => {
-    if (text) onUnmarked?.();
-  }, [text, picture]);
+  const { count } = picture;
+  const { at, byPage } = useMatched(picture, quote, search, onMatches, onUnmarked);
+  const target = at?.page ?? quote?.page;
   useEffect(() => {
     if (target) goTo(list, target);
   }, [target, picture]);
-  useEffect(() => onMatches?.(0), [search?.text]);
   return (
     <>
       <Bar page={page} count={count} onGo={(n) => goTo(list, n)}>
@@ -83,13 +81,50 @@ function Pictures({ picture, doc, quote, search, onMatches, onUnmarked, onFail, 
       <div ref={box} data-pages onScroll={onScroll} role="region" aria-label={words.library.pagesOf(doc.title)} tabIndex={0} className="relative min-h-0 flex-1 overflow-auto bg-sunken">
         <div ref={list} className="p-3" style={{ width: `${ZOOMS[zoom]! * 100}%` }}>
           {picture.pages.map((url, i) => (
-            <img key={url} src={url} alt={words.library.page(i + 1)} loading="lazy" onLoad={() => setLoaded((n) => n + 1)} onError={count === 1 ? onFail : undefined} className="picture-page mb-3 w-full bg-white shadow-soft" />
+            <PicturePage
+              key={url}
+              url={url}
+              number={i + 1}
+              scan={picture.scan(i + 1) ?? none}
+              marks={byPage.get(i + 1) ?? none}
+              current={at?.page === i + 1 ? at.ranges : undefined}
+              onLoad={() => setLoaded((n) => n + 1)}
+              onError={count === 1 ? onFail : undefined}
+            />
           ))}
         </div>
       </div>
     </>
   );
 }
+
+interface PictureProps {
+  url: string;
+  number: number;
+  scan: readonly Word[];
+  marks: readonly Range[];
+  current: readonly Range[] | undefined;
+  onLoad: () => void;
+  onError: (() => void) | undefined;
+}
+
+function PicturePage({ url, number, scan, marks, current, onLoad, onError }: PictureProps) {
+  const over = useRef<HTMLDivElement>(null);
+  const layer = useRef<Layer | null>(null);
+  const [loaded, setLoaded] = useState(0);
+  useEffect(() => {
+    layer.current = layWords(over.current!, scan);
+  }, [scan]);
+  useMarks(layer, loaded, marks, current, ignored);
+  return (
+    <div className="relative mb-3">
+      <img src={url} alt={words.library.page(number)} loading="lazy" onLoad={() => (setLoaded((n) => n + 1), onLoad())} onError={onError} className="picture-page w-full bg-white shadow-soft" />
+      <div ref={over} className="scan-layer" />
+    </div>
+  );
+}
+
+const ignored = () => {};
 
 function Zoom({ zoom, onZoom }: { zoom: number; onZoom: (zoom: number) => void }) {
   return (
@@ -172,9 +207,7 @@ function List({ pdf, usual, doc, quote, search, onMatches, onUnmarked, children 
     if (place.current > 0) view.scrollTop = place.current * view.scrollHeight;
   }, [scale]);
 
-  const quoted = useQuote(pdf, quote, onUnmarked);
-  const matches = useMatches(pdf, search?.text ?? "", onMatches);
-  const at = matches[search?.at ?? 0] ?? quoted[0];
+  const { quoted, at, byPage } = useMatched(pdf, quote, search, onMatches, onUnmarked);
 
   // On a phone a whole page is too small: once for each quote, it is enlarged until the quote can be read.
   const enlarged = useRef<Match>(undefined);
@@ -193,12 +226,6 @@ function List({ pdf, usual, doc, quote, search, onMatches, onUnmarked, children 
     },
     [narrow, quoted],
   );
-  const byPage = useMemo(() => {
-    const out = new Map<number, Range[]>();
-    for (const m of matches.length > 0 ? matches : quoted) out.set(m.page, [...(out.get(m.page) ?? []), ...m.ranges]);
-    return out;
-  }, [matches, quoted]);
-
   // Scrolls to the page first. When the page is drawn, it scrolls to its mark.
   const target = at?.page ?? quote?.page;
   useEffect(() => {
@@ -222,6 +249,18 @@ function List({ pdf, usual, doc, quote, search, onMatches, onUnmarked, children 
       </div>
     </>
   );
+}
+
+/** What is marked on the pages of a document: the matches of a search, or else a quote. */
+function useMatched(source: Source, quote: PagesProps["quote"], search: PagesProps["search"], onMatches?: (n: number) => void, onUnmarked?: () => void) {
+  const quoted = useQuote(source, quote, onUnmarked);
+  const matches = useMatches(source, search?.text ?? "", onMatches);
+  const byPage = useMemo(() => {
+    const out = new Map<number, Range[]>();
+    for (const m of matches.length > 0 ? matches : quoted) out.set(m.page, [...(out.get(m.page) ?? []), ...m.ranges]);
+    return out;
+  }, [matches, quoted]);
+  return { quoted, at: matches[search?.at ?? 0] ?? quoted[0], byPage };
 }
 
 /** The width of an element, without its scrollbar; 0 until it is known. */
@@ -264,7 +303,7 @@ function pageAt(pages: HTMLCollection, height: number): number {
 }
 
 /** The matches of a quote. It is searched on its page and the next one, then on all others. */
-function useQuote(pdf: Pdf, quote: PagesProps["quote"], onUnmarked?: () => void): Match[] {
+function useQuote(source: Source, quote: PagesProps["quote"], onUnmarked?: () => void): Match[] {
   const [found, setFound] = useState<Match[]>(none);
   const { text = "", page } = quote ?? {};
   useEffect(() => {
@@ -272,10 +311,10 @@ function useQuote(pdf: Pdf, quote: PagesProps["quote"], onUnmarked?: () => void)
     if (!text) return;
     let ended = false;
     const look = async () => {
-      const count = pdf.file.numPages;
+      const { count } = source;
       const begins = [...(page && page <= count ? [page] : []), ...Array.from({ length: count }, (_, i) => i + 1).filter((n) => n !== page)];
       for (const begin of begins) {
-        const two = await Promise.all([begin, begin + 1].filter((n) => n <= count).map(pdf.text));
+        const two = await Promise.all([begin, begin + 1].filter((n) => n <= count).map(source.text));
         if (ended) return;
         const ranges = quoteIn(two, text);
         if (ranges) return setFound([...ranges].map(([n, r]) => ({ page: begin + n, ranges: r })));
@@ -286,12 +325,12 @@ function useQuote(pdf: Pdf, quote: PagesProps["quote"], onUnmarked?: () => void)
     return () => {
       ended = true;
     };
-  }, [pdf, text, page]);
+  }, [source, text, page]);
   return found;
 }
 
 /** The matches of a search. */
-function useMatches(pdf: Pdf, search: string, onMatches?: (n: number) => void): Match[] {
+function useMatches(source: Source, search: string, onMatches?: (n: number) => void): Match[] {
   const [found, setFound] = useState<Match[]>(none);
   useEffect(() => {
     setFound(none);
@@ -300,8 +339,8 @@ function useMatches(pdf: Pdf, search: string, onMatches?: (n: number) => void): 
     let ended = false;
     const look = async () => {
       const out: Match[] = [];
-      for (let page = 1; page <= pdf.file.numPages && out.length < MOST; page++) {
-        const items = await pdf.text(page);
+      for (let page = 1; page <= source.count && out.length < MOST; page++) {
+        const items = await source.text(page);
         if (ended) return;
         out.push(...wordsIn(items, search).map((ranges) => ({ page, ranges })));
       }
@@ -312,6 +351,6 @@ function useMatches(pdf: Pdf, search: string, onMatches?: (n: number) => void): 
     return () => {
       ended = true;
     };
-  }, [pdf, search]);
+  }, [source, search]);
   return found;
 }
