@@ -293,3 +293,35 @@ func TestConversationOfASpaceIsReadByItsReadersOnly(t *testing.T) {
 	require.NotContains(t, own, "It sings.")
 	require.Contains(t, own, chat.Withheld)
 }
+
+// Rule C15.
+func TestOpenStreamInASpaceEndsWhenItsReaderIsRemoved(t *testing.T) {
+	t.Parallel()
+	for name, follow := range map[string]func(*client, string) *events{
+		"a message": func(c *client, space string) *events {
+			return c.stream("POST", "/api/chat", m{"message": "What sings?", "thread_id": someThread, "space_id": space})
+		},
+		"attached": func(c *client, space string) *events {
+			c.stream("POST", "/api/chat", m{"message": "What sings?", "thread_id": someThread, "space_id": space}).until("status")
+			return c.stream("GET", "/api/chat/stream/"+someThread, nil, spaceHeader, space)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.server.ping = time.Millisecond
+			b.engine.script = waiting
+			ann, bob := b.client().signedIn("ann"), b.client().signedIn("bob")
+			space := ann.call(201, "POST", "/api/spaces", m{"name": "Team"})["id"].(string)
+			member := "/api/spaces/" + space + "/members"
+			ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "reader"})
+			stream := follow(bob, space)
+			stream.until("status")
+
+			ann.call(204, "DELETE", member+"?kind=person&id=bob", nil)
+			all := stream.rest()
+			require.NotEmpty(t, all)
+			require.Equal(t, chat.CodeForbidden, all[len(all)-1]["code"], "%v", all)
+		})
+	}
+}

@@ -40,7 +40,8 @@ func ReaderOf(ctx context.Context, owner string) string {
 }
 
 // MembershipKept is how long a read of a space relies on the look-up of an earlier read. A
-// change of members that this store has made, or that DropMemberships reports, takes effect at once.
+// change of members that this store has made takes effect at once,
+// one of another process after this time.
 const MembershipKept = 2 * time.Second
 
 // Limits of spaces.
@@ -101,8 +102,6 @@ type Spaces interface {
 	DeletedInSpace(ctx context.Context, owner, space string) ([]chat.Document, error)
 	// LeaveSpace moves a document of a space to owner's own. They need to be a manager, or to have added it.
 	LeaveSpace(ctx context.Context, owner, space, id string) error
-	// DropMemberships forgets look-ups of membership, which another process has changed.
-	DropMemberships()
 	// PruneSpaces deletes what cannot be restored any more.
 	PruneSpaces(ctx context.Context, now time.Time) error
 }

@@ -103,8 +103,6 @@ func (m *memberships) drop() {
 	m.changes, m.known = m.changes+1, nil
 }
 
-func (s *Store) DropMemberships() { s.members.drop() }
-
 // shows reports whether a call may show what turns in a space took from documents: owner, or the
 // reader of db.ReadBy, reads the space, and the call is made in it.
 func (s *Store) shows(ctx context.Context, owner, space string) (bool, error) {
@@ -261,7 +259,7 @@ func lockedSpace(ctx context.Context, q Queries, owner, id string, least chat.Ro
 func (s *Store) ChangeSpace(ctx context.Context, owner string, to chat.Space) (err error) {
 	ctx, end := s.short(ctx, "change space")
 	defer end(&err)
-	defer s.DropMemberships()
+	defer s.members.drop()
 	return s.managed(ctx, owner, to.ID, func(q Queries, _ chat.Space) error {
 		err := record.Found(q.ChangeSpace(ctx, sqlcgen.ChangeSpaceParams{ID: to.ID, Name: to.Name, Everybody: to.Everybody, Instructions: to.Instructions, Agent: string(to.Agent), Effort: string(to.Effort)}))
 		if err != nil {
@@ -274,7 +272,7 @@ func (s *Store) ChangeSpace(ctx context.Context, owner string, to chat.Space) (e
 func (s *Store) DeleteSpace(ctx context.Context, owner, id, name string, at time.Time) (err error) {
 	ctx, end := s.short(ctx, "delete space")
 	defer end(&err)
-	defer s.DropMemberships()
+	defer s.members.drop()
 	return s.managed(ctx, owner, id, func(q Queries, sp chat.Space) error {
 		if sp.Name != name {
 			return db.ErrSameName
@@ -286,7 +284,7 @@ func (s *Store) DeleteSpace(ctx context.Context, owner, id, name string, at time
 func (s *Store) RestoreSpace(ctx context.Context, owner, id string) (err error) {
 	ctx, end := s.short(ctx, "restore space")
 	defer end(&err)
-	defer s.DropMemberships()
+	defer s.members.drop()
 	return s.db.Update(ctx, func(q Queries) error {
 		if _, err := memberOf(ctx, q, owner, id, chat.Manager); err != nil {
 			return err
@@ -314,7 +312,7 @@ func members(ctx context.Context, q Queries, id string) ([]chat.SpaceMember, err
 func (s *Store) PutSpaceMember(ctx context.Context, owner, id string, m chat.SpaceMember) (err error) {
 	ctx, end := s.short(ctx, "put member")
 	defer end(&err)
-	defer s.DropMemberships()
+	defer s.members.drop()
 	return s.managed(ctx, owner, id, func(q Queries, _ chat.Space) error {
 		m.AddedBy = owner
 		if err := putMember(ctx, q, id, m); err != nil {
@@ -341,7 +339,7 @@ func checkMembers(ctx context.Context, q Queries, id string) error {
 func (s *Store) RemoveSpaceMember(ctx context.Context, owner, id string, group bool, member string) (err error) {
 	ctx, end := s.short(ctx, "remove member")
 	defer end(&err)
-	defer s.DropMemberships()
+	defer s.members.drop()
 	least := chat.Manager
 	if !group && member == owner { // leaves
 		least = chat.Reader
@@ -361,7 +359,7 @@ func (s *Store) RemoveSpaceMember(ctx context.Context, owner, id string, group b
 func (s *Store) PutGroups(ctx context.Context, owner string, groups []string, until time.Time) (err error) {
 	ctx, end := s.short(ctx, "put groups")
 	defer end(&err)
-	defer s.DropMemberships()
+	defer s.members.drop()
 	return s.db.Update(ctx, func(q Queries) error {
 		if err := q.ClearPersonGroups(ctx, owner); err != nil {
 			return err

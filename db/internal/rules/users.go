@@ -45,7 +45,7 @@ func userData(ctx context.Context, q Queries, owner string) (db.UserData, error)
 func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, err error) {
 	ctx, end := s.Call(ctx, "delete user", Bulk)
 	defer end(&err)
-	defer s.DropMemberships()
+	defer s.members.drop()
 	if owner == chat.PublicOwner {
 		return db.UserData{}, db.ErrForbidden
 	}
