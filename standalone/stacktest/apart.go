@@ -76,7 +76,7 @@ func (a *Apart) role(name string, options []Option) *Role {
 	a.t.Helper()
 	own := settings{}
 	own.apply(options)
-	r := &Role{child: child{t: a.t}, own: own, flags: slices.Concat([]string{name}, a.flags, own.flags), log: captureLog(a.t)}
+	r := &Role{child: child{t: a.t}, own: own, flags: slices.Concat([]string{name}, a.flags, []string{keptPort()}, own.flags), log: captureLog(a.t)}
 	a.t.Cleanup(r.Kill)
 	r.Start()
 	return r
@@ -111,9 +111,6 @@ func (r *Role) Start() {
 		command.Env = append(os.Environ(), r.own.env...)
 	}
 	r.start(command, nil, io.MultiWriter(r.log, lines), ready)
-	if r.URL != "" {
-		r.flags = append(r.flags, "--port="+portOf(r.URL))
-	}
 }
 
 // Kill sends SIGKILL and waits.

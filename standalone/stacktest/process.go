@@ -65,9 +65,6 @@ func (p *Process) Start() {
 	command := self(p.t, standaloneProgram, p.flags)
 	command.Env = append(command.Env, p.env...)
 	p.start(command, banner, p.log, ready)
-	if p.URL != "" { // the URL must not change for viewers
-		p.flags = append(p.flags, "--port="+portOf(p.URL))
-	}
 }
 
 // Kill sends SIGKILL and waits: no graceful shutdown.

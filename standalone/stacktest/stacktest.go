@@ -6,10 +6,12 @@ package stacktest
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"strconv"
-	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,7 +91,7 @@ func variables(options []Option) []string {
 // roleFlags returns the flags that programs without embedded servers also have.
 func roleFlags(dir string, options []Option) []string {
 	s := settings{flags: []string{
-		"--data-dir=" + dir, "--host=127.0.0.1", "--port=0", "--chat-model-provider=offline", "--log-level=warn",
+		"--data-dir=" + dir, "--host=127.0.0.1", keptPort(), "--chat-model-provider=offline", "--log-level=warn",
 		"--chat-rate-limit=off", "--max-new-threads-per-address=off", "--max-turns-per-caller=0", "--max-streams-per-caller=0",
 		"--user-rate-limit=off", "--change-rate-limit=off", "--max-streams-per-address=0", "--quota-per-address=off",
 		"--titles=off", // a scripted model would use an answer meant for the turn
@@ -185,7 +187,6 @@ func (s *Stack) start() {
 	s.Parts = s.running.Parts
 	if s.URL == "" {
 		s.URL = s.running.URL()
-		s.flags = append(s.flags, "--port="+portOf(s.URL))
 	}
 }
 
@@ -198,13 +199,22 @@ func newClient(t testing.TB) *http.Client {
 	return &http.Client{Jar: jar, Transport: transport}
 }
 
-func portOf(url string) string {
-	port := url[strings.LastIndexByte(url, ':')+1:]
-	if _, err := strconv.Atoi(port); err != nil {
-		panic("stacktest: no port in " + url)
+// keptPort is the flag of a port that nothing takes while its program restarts: it is below
+// those that systems give to connections and to listeners at port 0.
+func keptPort() string {
+	for {
+		port := strconv.Itoa(10_000 + rand.IntN(20_000))
+		if _, given := givenPorts.LoadOrStore(port, true); given {
+			continue
+		}
+		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			_ = l.Close()
+			return "--port=" + port
+		}
 	}
-	return port
 }
+
+var givenPorts sync.Map // of this test program
 
 // captureLog collects the log of a stack and shows it when the test fails.
 func captureLog(t testing.TB) *testlog.Buffer {
