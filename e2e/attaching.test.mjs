@@ -85,6 +85,7 @@ describe("a file that is attached", () => {
 
   it("can be dropped anywhere: while it is dragged, the whole page says so", async () => {
     await open();
+    await composer(page).waitFor();
     await page.evaluate(() => {
       const data = new DataTransfer();
       data.items.add(new File(["x"], "a.txt", { type: "text/plain" }));
