@@ -158,14 +158,14 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 	}
 }
 
-// errTokenExpired ends a stream. Its client has already received the error event.
-var errTokenExpired = errors.New("the caller's token has expired")
+// errMayNotRead ends a stream, whose client has already received the error event.
+var errMayNotRead = errors.New("the caller's token has expired, or the caller has left the space")
 
 // expire ends a stream because its client's token has expired, or because the client has left
 // the space. The turn goes on.
 func (o *eventStream) expire(code string, why messages.Message) error {
 	o.fail(code, why)
-	return errors.Join(errTokenExpired, o.end())
+	return errors.Join(errMayNotRead, o.end())
 }
 
 func (o *eventStream) fail(code string, why messages.Message) {

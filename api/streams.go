@@ -63,7 +63,7 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show streamOptions, 
 	if out.failed != "" { // the worker's log has the reason, under the id of the request that submitted the turn
 		s.Log.Warn("turn failed; its client was notified", "request_id", request.ID(c), "turn", turn.ID, "run", show.run, "code", out.failed)
 	}
-	if (errors.Is(err, request.ErrClientDisconnected) || errors.Is(err, errTokenExpired)) && show.cancel {
+	if (errors.Is(err, request.ErrClientDisconnected) || errors.Is(err, errMayNotRead)) && show.cancel {
 		v.Close()
 		s.disconnects.add(turn)
 	}

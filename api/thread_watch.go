@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// How often a followed thread is polled for new turns while the bus does not deliver.
+	// How often new turns of a followed thread are looked up while the bus does not deliver.
 	threadPollInterval = 3 * time.Second
 	// The same while the bus delivers, in case that a message was lost.
 	threadBusPollInterval = 30 * time.Second

@@ -203,7 +203,7 @@ describe("the open chat", () => {
   });
 
   for (const [name, look] of Object.entries({ dark, phone })) {
-    it(`has the menu also ${name === "phone" ? "on a phone, with the search" : "in the dark"}`, async () => {
+    it(`has the menu also ${name === "phone" ? "on a phone, with the search" : "in dark colours"}`, async () => {
       await arrive(look);
       await page.goto("/");
       await composer(page).fill(QUESTION);

@@ -39,7 +39,7 @@ describe("the list of boards", () => {
     await row.waitFor();
   });
 
-  it("explains itself, and has an example, on the desktop, in the dark and on a phone", async () => {
+  it("explains itself, and has an example, on the desktop, in dark colours and on a phone", async () => {
     for (const [name, look] of Object.entries({ desktop, dark, phone })) {
       await arrive(look);
       await page.goto("/discovery");

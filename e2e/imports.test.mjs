@@ -261,7 +261,7 @@ describe("an import", () => {
   });
 });
 
-for (const [name, look] of [["on a phone", phone], ["in the dark", dark]]) {
+for (const [name, look] of [["on a phone", phone], ["in dark colours", dark]]) {
   describe(`an import ${name}`, () => {
     eachANewPerson(look);
 

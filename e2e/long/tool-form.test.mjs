@@ -140,7 +140,7 @@ describe("the form of an approval", () => {
   });
 });
 
-it("a tool that can delete says so, in the dark as well", async () => {
+it("a tool that can delete says so, in dark colours as well", async () => {
   await asks([{ name: "tracker__delete_ticket", args: { number: 7 } }, ...create(ARGS)], dark);
   await assist(page).getByText("Can delete or overwrite, says tracker").waitFor();
   await assist(page).getByRole("group", { name: "Delete ticket (tracker)" }).waitFor();
