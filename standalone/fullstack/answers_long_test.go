@@ -56,6 +56,8 @@ type fixtures struct {
 	*talk
 	doc, chunk, set, picture   string
 	board                      string   // its path
+	ann                        *talk    // with an account
+	space                      string   // its path; ann manages it
 	idle                       string   // a conversation with earlier turns
 	empty                      string   // a conversation to delete
 	asked                      []string // conversations with an open question, one per request
@@ -65,11 +67,12 @@ type fixtures struct {
 // request is one request to a route.
 type request struct {
 	path    string
-	body    any  // JSON, or an upload
-	needs   need // dependencies of the request
-	success int  // status when all dependencies work
-	inBand  bool // the protocol reports errors with status 200
-	plain   bool // an error is its text alone
+	as      *talk // who makes it; nil: the fixtures' user
+	body    any   // JSON, or an upload
+	needs   need  // dependencies of the request
+	success int   // status when all dependencies work
+	inBand  bool  // the protocol reports errors with status 200
+	plain   bool  // an error is its text alone
 }
 
 // upload is a multipart body.
@@ -96,6 +99,17 @@ func (p *fixtures) requests() map[string]request {
 		"GET /api/config":   {path: "/api/config", success: 200},
 		"GET the page":      {path: "/", success: 200},
 		"GET no route":      {path: "/api/nothing", success: 404},
+
+		// No OpenID Connect provider is set, so nobody is an administrator.
+		"GET /.well-known/oauth-protected-resource/mcp": {path: "/.well-known/oauth-protected-resource/mcp", success: 404},
+		"GET /api/admin/audit":                          {path: "/api/admin/audit", success: 403},
+		"GET /api/admin/documents":                      {path: "/api/admin/documents", success: 403},
+		"GET /api/admin/feedback":                       {path: "/api/admin/feedback", success: 403},
+		"GET /api/admin/limits":                         {path: "/api/admin/limits", success: 403},
+		"GET /api/admin/people":                         {path: "/api/admin/people", success: 403},
+		"GET /api/admin/status":                         {path: "/api/admin/status", success: 403},
+		"GET /api/admin/tools":                          {path: "/api/admin/tools", success: 403},
+		"GET /api/admin/usage":                          {path: "/api/admin/usage", success: 403},
 
 		"GET /api/me":             {path: "/api/me", needs: theDatabase, success: 200},
 		"PUT /api/me":             {path: "/api/me", body: object{"industry": "banking"}, needs: theDatabase, success: 200},
@@ -191,9 +205,23 @@ func (p *fixtures) requests() map[string]request {
 		"POST /api/discoveries/:id/changes/:change/undo":  {path: p.board + "/changes/999/undo", needs: theDatabase, success: 404},
 		"POST /api/discoveries/:id/actions":               {path: p.board + "/actions", body: object{"id": "call", "tool": "delete_item", "params": object{"item_id": "I-1"}}, needs: theDatabase, success: 201},
 		"POST /api/discoveries/:id/actions/:tool_call_id": {path: p.board + "/actions/none", body: object{"decision": "cancel"}, needs: theDatabase, success: 404},
-		"GET /api/search":                                 {path: "/api/search?q=liquidity", needs: theDatabase, success: 200},
-		"POST /api/attachments":                           {path: "/api/attachments", body: dot(), needs: theDatabase, success: 201},
-		"GET /api/attachments/:id":                        {path: "/api/attachments/" + p.picture, needs: theDatabase, success: 200},
+
+		"GET /api/documents/:id/scans":                 {path: "/api/documents/" + p.doc + "/scans", needs: theDatabase, success: 200},
+		"POST /api/conversations/:id/branch":           {path: "/api/conversations/" + uuid.NewString() + "/branch", as: p.ann, body: object{}, needs: theDatabase, success: 404},
+		"GET /api/spaces":                              {path: "/api/spaces", as: p.ann, needs: theDatabase, success: 200},
+		"POST /api/spaces":                             {path: "/api/spaces", as: p.ann, body: object{"name": "Sales"}, needs: theDatabase, success: 201},
+		"GET /api/spaces/:id":                          {path: p.space, as: p.ann, needs: theDatabase, success: 200},
+		"PATCH /api/spaces/:id":                        {path: p.space, as: p.ann, body: object{"name": "Team"}, needs: theDatabase, success: 200},
+		"DELETE /api/spaces/:id":                       {path: "/api/spaces/" + uuid.NewString() + "?name=Team", as: p.ann, needs: theDatabase, success: 404},
+		"POST /api/spaces/:id/restore":                 {path: "/api/spaces/" + uuid.NewString() + "/restore", as: p.ann, needs: theDatabase, success: 404},
+		"GET /api/spaces/:id/members":                  {path: p.space + "/members", as: p.ann, needs: theDatabase, success: 200},
+		"PUT /api/spaces/:id/members":                  {path: p.space + "/members", as: p.ann, body: object{"kind": "person", "id": "bob", "role": "reader"}, needs: theDatabase, success: 204},
+		"DELETE /api/spaces/:id/members":               {path: p.space + "/members?kind=person&id=carol", as: p.ann, needs: theDatabase, success: 404},
+		"GET /api/spaces/:id/deleted":                  {path: p.space + "/deleted", as: p.ann, needs: theDatabase, success: 200},
+		"POST /api/spaces/:id/deleted/:doc_id/restore": {path: p.space + "/deleted/" + uuid.NewString() + "/restore", as: p.ann, needs: theDatabase, success: 404},
+		"GET /api/search":                              {path: "/api/search?q=liquidity", needs: theDatabase, success: 200},
+		"POST /api/attachments":                        {path: "/api/attachments", body: dot(), needs: theDatabase, success: 201},
+		"GET /api/attachments/:id":                     {path: "/api/attachments/" + p.picture, needs: theDatabase, success: 200},
 
 		"POST /api/v1/chat/stream": {path: "/api/v1/chat/stream", body: object{"thread_id": "other", "message": object{"role": "human", "content": "Hello"}}, needs: theDatabase | theThread, success: 200},
 		"POST /api/v1/chat/feedback": {path: "/api/v1/chat/feedback", needs: theThread, success: 200,
@@ -250,7 +278,11 @@ func (p *fixtures) make(route string, r request) (routeAnswer, error) {
 		return routeAnswer{}, err
 	}
 	req.Header.Set("Content-Type", kind)
-	resp, err := p.client.Do(req)
+	by := p.talk
+	if r.as != nil {
+		by = r.as
+	}
+	resp, err := by.client.Do(req)
 	if err != nil {
 		return routeAnswer{}, err
 	}
@@ -303,7 +335,8 @@ func TestLongEveryRouteAnswersDuringAnOutage(t *testing.T) {
 	temporalOfAPI, temporalOfWorker := newLink(t, s.Servers.Temporal), newLink(t, s.Servers.Temporal)
 	natsOfAPI := newLink(t, strings.TrimPrefix(s.Servers.NATS, "nats://"))
 	s.Worker(stacktest.Flag("temporal-address", temporalOfWorker.Address()))
-	role := s.API(stacktest.Flag("answer-timeout", shortTimeout.String()), linkedDatabase,
+	signed := stacktest.Flag("supabase-jwt-secret", supabaseSecret)
+	role := s.API(signed, stacktest.Flag("answer-timeout", shortTimeout.String()), linkedDatabase,
 		stacktest.Flag("temporal-address", temporalOfAPI.Address()), stacktest.Flag("nats-url", "nats://"+natsOfAPI.Address()))
 
 	// own creates a new user with all fixtures.
@@ -328,6 +361,9 @@ func TestLongEveryRouteAnswersDuringAnOutage(t *testing.T) {
 		stored := must.Have(p.make("POST /api/attachments", request{path: "/api/attachments", body: dot()}))(t)
 		require.NoError(t, json.Unmarshal(stored.body, &made), "%s", stored.body)
 		p.picture = made.ID
+		p.ann = p.signedIn("ann")
+		p.ann.do(http.StatusCreated, http.MethodPost, "/api/spaces", object{"name": "Team"}, &made)
+		p.space = "/api/spaces/" + made.ID
 		p.idle = p.thread
 		require.Equal(t, "response", last(p.ask("Hello", assistant)).Type)
 		waiting := make([]string, 10)
