@@ -84,3 +84,19 @@ func TestFailedSyncIsLoggedOnceUntilItWorksAgain(t *testing.T) {
 	sync.sync(t.Context(), s.reader)
 	require.Equal(t, 1, strings.Count(said.String(), "works again"))
 }
+
+func TestSyncReturnsOnceTheLogIsOnTheDisk(t *testing.T) {
+	s := must.Have(Open(t.Context(), filepath.Join(t.TempDir(), "palaver.db")))(t)
+	defer func() { require.NoError(t, s.Close()) }()
+	s.stopSync()
+	synced := 0
+	before := syncFile
+	syncFile = func(f *os.File) error {
+		synced++
+		return before(f)
+	}
+	t.Cleanup(func() { syncFile = before })
+	require.NoError(t, s.PutProfile(t.Context(), "o", chat.Profile{Industry: "law"}))
+	require.NoError(t, s.Sync(t.Context()))
+	require.Equal(t, 1, synced)
+}
