@@ -455,8 +455,10 @@ func TestCallWithSideEffectsIsRecordedAndConfirmedBeforeItRuns(t *testing.T) {
 	b.Info.Heartbeat = longTimeout
 	sent := b.answerHeartbeats(nil)
 	var r activities.CallRequest
+	synced := ""
+	b.Store.OnSync = func() { synced = b.Texts(r.TurnRef)[chat.StartedKey(r.ID)] }
 	r = b.wanting(activitytest.SendTool(func(context.Context, tools.Call) (tools.Result, error) {
-		require.Equal(t, "0", b.Texts(r.TurnRef)[chat.StartedKey(r.ID)])
+		require.Equal(t, "0", synced, "the record survives a power loss")
 		require.Positive(t, sent.Load(), "the server still knows the attempt")
 		return tools.Result{Content: "ok"}, nil
 	}), `{"query":"a"}`)

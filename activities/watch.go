@@ -50,7 +50,7 @@ var (
 //
 // It does not use the SDK's heartbeats: those end the activity's context as soon as
 // one call fails, so that an outage of two seconds would abort every answer
-// (TestShortOutageOfTemporalDoesNotInterruptAnAnswer).
+// (TestFailedHeartbeatDoesNotEndTheWork).
 type Watch struct {
 	Parent        context.Context // the activity's context, with the watch as a value
 	cancel        context.CancelCauseFunc

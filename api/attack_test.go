@@ -65,6 +65,24 @@ func TestBodyOfUnknownLengthIsNeverLarge(t *testing.T) {
 	}
 }
 
+func TestEveryRouteThatReadsJSONRefusesBodiesOfManyValues(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	body := `{"message":"x","messages":[` + strings.Repeat("0,", 400_000) + `0]}`
+	for name, r := range walked(t, b) {
+		way := r.ways(unknown(), unknown())[0]
+		if way.body == "" || name == "POST /api/attachments" {
+			continue
+		}
+		res := c.send(method(name), way.path, body)
+		said := must.Have(io.ReadAll(res.Body))(t)
+		if res.StatusCode != http.StatusNotFound { // it was not read
+			assert.Regexp(t, `(at most \d+|too many) values`, string(said), name)
+		}
+	}
+}
+
 // 12 connections of one caller that read nothing stopped the uploads and downloads of
 // everybody.
 func TestDownloadsThatNobodyReadsTakeNothingFromOthers(t *testing.T) {

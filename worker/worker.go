@@ -2,10 +2,13 @@
 package worker
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
@@ -41,20 +44,37 @@ const (
 	concurrentIngests = 8
 	// A page that OCR reads takes a whole core for some seconds.
 	concurrentScans = 1
+	// Between two tries to start while Temporal is unavailable.
+	retryInterval = time.Second
 )
 
 // Worker polls the task queue of conversations, that of documents, and that of scanned pages.
 type Worker struct{ queues []worker.Worker }
 
-// Start begins to poll.
-func (w *Worker) Start() error {
+// Start begins to poll. While Temporal is unavailable, Start waits until ctx ends.
+func (w *Worker) Start(ctx context.Context) error {
 	for i, queue := range w.queues {
-		if err := queue.Start(); err != nil {
+		if err := start(ctx, queue); err != nil {
 			(&Worker{w.queues[:i]}).Stop()
 			return err
 		}
 	}
 	return nil
+}
+
+// start retries because the SDK asks the server about the namespace before it polls.
+func start(ctx context.Context, queue worker.Worker) error {
+	for {
+		err := queue.Start()
+		if !errors.As(err, new(*serviceerror.Unavailable)) && !errors.As(err, new(*serviceerror.DeadlineExceeded)) && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(retryInterval):
+		}
+	}
 }
 
 // Stop waits until running activities have saved what they have.

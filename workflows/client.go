@@ -228,8 +228,17 @@ func (c *Client) State(ctx context.Context, threadID string) (s chat.ThreadState
 
 // query leaves result unchanged when the thread has no open run. Around
 // continue-as-new, and while a worker starts, a query can be refused or time out:
-// it is retried until ctx ends.
+// it is retried until ctx ends. A query that waited at a frozen worker is read against a
+// newer history and fails like one that no worker can replay (TMPRL1100). The worker drops
+// what it had cached, so that one retry replays the whole history.
 func (c *Client) query(ctx context.Context, threadID string, result any, name string, args ...any) error {
+	failedReplays := 0
+	isQueryRetryable := func(err error) bool {
+		if cannotReplay(err) {
+			failedReplays++
+		}
+		return failedReplays < 2 && !isNotFound(err)
+	}
 	answer, err := retry(ctx, isQueryRetryable, func() (*client.QueryWorkflowWithOptionsResponse, error) {
 		answer, err := c.queryOnce(ctx, threadID, name, args...)
 		if err == nil && answer.QueryRejected.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
@@ -252,11 +261,7 @@ func (c *Client) query(ctx context.Context, threadID string, result any, name st
 
 var errContinued = errors.New("the run has continued as new")
 
-// isQueryRetryable reports whether a retry of a query can succeed.
-func isQueryRetryable(err error) bool { return !isNotFound(err) && !cannotReplay(err) }
-
-// cannotReplay reports whether the worker cannot replay the workflow's history. A
-// retry would replay all of it and fail again.
+// cannotReplay reports whether the worker could not replay the workflow's history.
 func cannotReplay(err error) bool {
 	var failed *serviceerror.QueryFailed
 	return errors.As(err, &failed)

@@ -103,10 +103,13 @@ func TestClientDoesNotRetryPermanentErrors(t *testing.T) {
 }
 
 // recoveringTemporal answers a query after some failures.
-type recoveringTemporal struct{ busyTemporal }
+type recoveringTemporal struct {
+	busyTemporal
+	failures int
+}
 
 func (l *recoveringTemporal) QueryWorkflowWithOptions(ctx context.Context, r *client.QueryWorkflowWithOptionsRequest) (*client.QueryWorkflowWithOptionsResponse, error) {
-	if len(l.calls) < 3 {
+	if len(l.calls) < l.failures {
 		return nil, l.refuse()
 	}
 	payloads, err := converter.GetDefaultDataConverter().ToPayloads(chat.ThreadState{TurnID: "t1"})
@@ -115,8 +118,22 @@ func (l *recoveringTemporal) QueryWorkflowWithOptions(ctx context.Context, r *cl
 
 func TestQuerySucceedsOnceAWorkerIsAvailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		later := &recoveringTemporal{busyTemporal{refusal: serviceerror.NewUnavailable("no worker")}}
+		later := &recoveringTemporal{busyTemporal{refusal: serviceerror.NewUnavailable("no worker")}, 3}
 		state := must.Have((&workflows.Client{Temporal: later}).State(t.Context(), "th"))(t)
 		require.Equal(t, "t1", state.TurnID)
+	})
+}
+
+// A worker that was frozen reads an old query against a newer history.
+func TestQueryThatCannotBeReplayedIsRetriedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stale := serviceerror.NewQueryFailed("[TMPRL1100] During replay, a matching Activity command was expected")
+		once := &recoveringTemporal{busyTemporal{refusal: stale}, 1}
+		state := must.Have((&workflows.Client{Temporal: once}).State(t.Context(), "th"))(t)
+		require.Equal(t, "t1", state.TurnID)
+		always := &busyTemporal{refusal: stale}
+		_, err := (&workflows.Client{Temporal: always}).State(t.Context(), "th")
+		require.ErrorIs(t, err, chat.ErrCannotReplay)
+		require.Len(t, always.calls, 2)
 	})
 }

@@ -143,6 +143,19 @@ func TestStopWhileTheTurnIsBeingSettledHasNoEffect(t *testing.T) {
 	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
 }
 
+// A worker that stopped answering delivers both in one workflow task.
+func TestStopRecordedBeforeTheLastResultCountsInTheSameWorkflowTask(t *testing.T) {
+	s := clearTurn()
+	p := newHarness(t, s)
+	s.write = func(context.Context, int) (activities.Written, error) {
+		p.env.SignalWorkflowSkippingWorkflowTask(workflows.SignalCancel, chat.Cancel{TurnID: "t1"}) // the result of this call begins the task
+		return activities.Written{Chars: 10}, nil
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
+}
+
 // The stored log has the terminal event under the next number.
 func TestResumeSignalWhileTheTurnIsBeingSettledAddsNothing(t *testing.T) {
 	s := clearTurn()

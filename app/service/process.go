@@ -404,7 +404,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Documents: &ingest.Activities{Kit: kit, DocumentTypes: p.parts.Additions.Types(), IngestMemory: memory, OCR: ocr},
 		Scans:     ocr != nil,
 	}, p.fail, telemetry.Worker(p.traces, p.counts))
-	if err := w.Start(); err != nil {
+	if err := w.Start(ctx); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}
 	p.worker = w

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,4 +110,20 @@ func TestLockTimeoutIsUnavailable(t *testing.T) {
 	}))
 	s.timeouts = usual
 	must.Have(s.ChangeConversation(ctx, "o", "c", db.ConversationChange{Title: new("new")}))(t)
+}
+
+// It may have to go over a slow link.
+func TestLargeSettlementHasMoreTimeThanOtherCalls(t *testing.T) {
+	s := openStore(t, pgtest.Database(t))
+	for _, id := range []string{"large", "small"} {
+		_, _, _, err := s.InsertTurn(t.Context(), chat.Turn{ID: id, Owner: "o", ThreadID: id, Content: chat.Content{Message: "Hello"}})
+		require.NoError(t, err)
+	}
+	s.timeouts.short = time.Nanosecond
+	settle := func(id string, words int) error {
+		_, err := s.Settle(t.Context(), db.Settlement{Owner: "o", ThreadID: id, TurnID: id, Status: chat.TurnCompleted, Text: strings.Repeat("word ", words), Terminal: chat.Event{Type: chat.EventResponse, N: 1}})
+		return err
+	}
+	require.ErrorIs(t, settle("small", 1), db.ErrTimeout)
+	require.NoError(t, settle("large", 1<<20))
 }

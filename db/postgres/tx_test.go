@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"net/url"
 	"testing"
 	"time"
 
@@ -49,6 +50,30 @@ func TestLockOfADeadClientIsReleased(t *testing.T) {
 			answers(t, dead)
 		})
 	}
+}
+
+// Quotas and places are counted after a lock, also where the default is another level.
+func TestStatementAfterALockSeesWhatOthersHaveCommitted(t *testing.T) {
+	database := pgtest.Database(t)
+	strict := openStore(t, pgtest.With(database, func(u *url.URL) {
+		q := u.Query()
+		q.Set("default_transaction_isolation", "repeatable read")
+		u.RawQuery = q.Encode()
+	}))
+	other := openStore(t, database)
+	require.NoError(t, strict.update(t.Context(), func(q *sqlcgen.Queries) error {
+		if err := q.LockThread(t.Context(), "another"); err != nil {
+			return err
+		}
+		c, err := q.ConversationState(t.Context(), "c")
+		require.NoError(t, err)
+		require.Empty(t, c.Owner)
+		_, _, _, err = other.InsertTurn(t.Context(), chat.Turn{ID: "t", Owner: "o", ThreadID: "c", Content: chat.Content{Message: "Hello"}})
+		require.NoError(t, err)
+		c, err = q.ConversationState(t.Context(), "c")
+		require.Equal(t, "o", c.Owner)
+		return err
+	}))
 }
 
 func TestTransactionBatchesStatementsWithoutRows(t *testing.T) {

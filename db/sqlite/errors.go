@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	sqlitedriver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
 	"github.com/palaver-chat/palaver/db"
@@ -44,9 +43,18 @@ func unavailable(err error) bool {
 	return false
 }
 
+// reasonOf returns the reason why ctx ended in place of an error of BEGIN: the driver returns
+// that of the interrupt.
+func reasonOf(ctx context.Context, err error) error {
+	if code(err) == codes.SQLITE_INTERRUPT && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
 // code is SQLite's extended result code, 0 when err is not from SQLite.
 func code(err error) int {
-	var e *sqlitedriver.Error
+	var e interface{ Code() int }
 	if errors.As(err, &e) {
 		return e.Code()
 	}

@@ -160,7 +160,7 @@ func (s *Store) view(ctx context.Context, f func(q *sqlcgen.Queries) error) erro
 func inTx(ctx context.Context, pool *sql.DB, f func(tx *sql.Tx) error) error {
 	tx, err := pool.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return reasonOf(ctx, err)
 	}
 	defer tx.Rollback() // no effect after Commit
 	if err := f(tx); err != nil {

@@ -276,6 +276,22 @@ func TestDeadlineExceededIsUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
+// interrupted is SQLITE_INTERRUPT, which the driver returns when a context ends during BEGIN.
+type interrupted struct{ error }
+
+func (interrupted) Code() int { return 9 }
+
+func TestBeginThatIsInterruptedReturnsTheReason(t *testing.T) {
+	err := fmt.Errorf("begin: %w", interrupted{errors.New("interrupted (9)")})
+	ctx, cancel := context.WithCancel(t.Context())
+	require.ErrorAs(t, reasonOf(ctx, err), new(interrupted))
+	cancel()
+	require.ErrorIs(t, reasonOf(ctx, err), context.Canceled)
+	late, end := context.WithTimeout(t.Context(), 0)
+	defer end()
+	require.ErrorIs(t, reasonOf(late, err), context.DeadlineExceeded)
+}
+
 func TestCancelledCallReturnsContextCanceled(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
 	ctx, cancel := context.WithCancel(t.Context())

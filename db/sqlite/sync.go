@@ -24,20 +24,28 @@ const syncEvery = time.Second
 // the log itself is synced, too. The first of several errors in a row is logged: while they
 // last, a power failure may lose more.
 func Sync(path string) (stop func(), err error) {
-	failing := false
-	return every(syncEvery, path, []string{"_pragma", "synchronous(normal)"}, func(ctx context.Context, pool *sql.DB) {
-		_, err := pool.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)") // returns busy, without an error, while another one runs
-		err = errors.Join(err, syncLog(path))
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil && !failing {
-			slog.Error("syncing the database failed; until it succeeds a power failure loses what was written since", "database", path, "error", err)
-		} else if err == nil && failing {
-			slog.Info("syncing the database works again", "database", path)
-		}
-		failing = err != nil
-	})
+	s := &syncer{path: path, log: slog.Default()}
+	return every(syncEvery, path, []string{"_pragma", "synchronous(normal)"}, s.sync)
+}
+
+type syncer struct {
+	path    string
+	log     *slog.Logger
+	failing bool
+}
+
+func (s *syncer) sync(ctx context.Context, pool *sql.DB) {
+	_, err := pool.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)") // returns busy, without an error, while another one runs
+	err = errors.Join(err, syncLog(s.path))
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil && !s.failing {
+		s.log.Error("syncing the database failed; until it succeeds a power failure loses what was written since", "database", s.path, "error", err)
+	} else if err == nil && s.failing {
+		s.log.Info("syncing the database works again", "database", s.path)
+	}
+	s.failing = err != nil
 }
 
 // syncFile syncs an open file; a test counts the calls.

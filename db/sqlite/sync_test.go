@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/testkit/must"
+	"github.com/palaver-chat/palaver/testkit/testlog"
 )
 
 // TestCommitsAreSyncedWithinASecond reads the database file without its write-ahead
@@ -63,4 +66,37 @@ func TestCommitsAreSyncedWhileABackupReads(t *testing.T) {
 	about, err := os.Stat(path + "-wal")
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return synced.Load() >= about.Size() }, time.Minute, 10*time.Millisecond)
+}
+
+func TestFailedSyncIsLoggedOnceUntilItWorksAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "palaver.db")
+	s := must.Have(Open(t.Context(), path))(t)
+	defer func() { require.NoError(t, s.Close()) }()
+	elsewhere := filepath.Join(t.TempDir(), "palaver.db")
+	require.NoError(t, os.Mkdir(elsewhere+"-wal", 0o700)) // cannot be opened for writing
+	var said testlog.Buffer
+	sync := &syncer{path: elsewhere, log: slog.New(slog.NewTextHandler(&said, nil))}
+	sync.sync(t.Context(), s.reader)
+	sync.sync(t.Context(), s.reader)
+	require.Equal(t, 1, strings.Count(said.String(), "syncing the database failed"))
+	require.NoError(t, os.Remove(elsewhere+"-wal"))
+	sync.sync(t.Context(), s.reader)
+	sync.sync(t.Context(), s.reader)
+	require.Equal(t, 1, strings.Count(said.String(), "works again"))
+}
+
+func TestSyncReturnsOnceTheLogIsOnTheDisk(t *testing.T) {
+	s := must.Have(Open(t.Context(), filepath.Join(t.TempDir(), "palaver.db")))(t)
+	defer func() { require.NoError(t, s.Close()) }()
+	s.stopSync()
+	synced := 0
+	before := syncFile
+	syncFile = func(f *os.File) error {
+		synced++
+		return before(f)
+	}
+	t.Cleanup(func() { syncFile = before })
+	require.NoError(t, s.PutProfile(t.Context(), "o", chat.Profile{Industry: "law"}))
+	require.NoError(t, s.Sync(t.Context()))
+	require.Equal(t, 1, synced)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/drivetest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
 	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
@@ -56,7 +57,12 @@ func afterwards(t *testing.T, s *stacktest.Stack, user string) db.UserData {
 // deleted.
 func statusOf(t *testing.T, s *stacktest.Stack, thread string) enumspb.WorkflowExecutionStatus {
 	t.Helper()
-	d, err := s.Temporal().DescribeWorkflowExecution(context.Background(), workflows.ThreadWorkflowID(thread), "")
+	return runStatus(t, s, workflows.ThreadWorkflowID(thread))
+}
+
+func runStatus(t *testing.T, s *stacktest.Stack, workflowID string) enumspb.WorkflowExecutionStatus {
+	t.Helper()
+	d, err := s.Temporal().DescribeWorkflowExecution(context.Background(), workflowID, "")
 	if errors.As(err, new(*serviceerror.NotFound)) {
 		return enumspb.WORKFLOW_EXECUTION_STATUS_UNSPECIFIED
 	}
@@ -165,9 +171,13 @@ func idOfADeletedConversationIsReused(t *testing.T, options ...stacktest.Option)
 
 func TestDeletingAUserRemovesEverythingAndLeavesOthersUnchanged(t *testing.T) {
 	t.Parallel()
-	s, model, c := scripted(t)
+	drive := drivetest.New(t)
+	drive.Put(driveID(1), circularFile)
+	s, model, c := scripted(t, withDrive(drive)[1:]...)
 	user := c.me()
 	c.do(http.StatusOK, http.MethodPut, "/api/me", object{"industry": "banking"}, nil)
+	defer drive.Hold("download " + driveID(1))() // the import is open when its user is deleted
+	c.do(http.StatusAccepted, http.MethodPost, "/api/imports", object{"url": driveLink(driveID(1))}, nil)
 	other := newTalk(t, c.url, s.NewUser())
 	doc := other.upload("Liquidity circular", circular)
 	other.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
@@ -175,6 +185,7 @@ func TestDeletingAUserRemovesEverythingAndLeavesOthersUnchanged(t *testing.T) {
 	page, gate := inMidAnswer(c, model)
 	had := keptOf(t, s.Parts.Store, user)
 	require.Len(t, had.Threads, 1)
+	require.Len(t, had.Imports, 1)
 
 	users := admin.UserDeletion{Store: s.Parts.Store, Threads: &workflows.Client{Temporal: s.Parts.Temporal, Namespace: s.Parts.Namespace}}
 	var out bytes.Buffer
@@ -183,11 +194,13 @@ func TestDeletingAUserRemovesEverythingAndLeavesOthersUnchanged(t *testing.T) {
 	require.Contains(t, out.String(), "Nothing was removed")
 	require.Equal(t, had, keptOf(t, s.Parts.Store, user))
 	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, statusOf(t, s, c.thread))
+	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, runStatus(t, s, workflows.ImportWorkflowID(had.Imports[0])))
 
 	out.Reset()
 	require.NoError(t, users.Delete(context.Background(), user, true, &out))
 	require.Contains(t, out.String(), "were removed: 1 conversations with 2 turns")
-	require.Contains(t, out.String(), "asked to delete the histories of 2 workflows", "of the thread and of the ingest; the server deletes them later")
+	require.Contains(t, out.String(), "asked to delete the histories of 3 workflows", "of the thread, the ingest and the import; the server deletes them later")
+	require.NotEqual(t, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, runStatus(t, s, workflows.ImportWorkflowID(had.Imports[0])))
 	require.Contains(t, out.String(), "What remains:")
 	gate.Release()
 	page.close()

@@ -109,7 +109,7 @@ func additions(t testing.TB, options []Option) service.Additions {
 	return a
 }
 
-const startTimeout = time.Minute
+const startTimeout = 5 * time.Minute // of a busy machine
 
 // Stack is Palaver in the test's process.
 type Stack struct {

@@ -18,6 +18,7 @@ type Store struct {
 	OnTexts        func()                 // before texts are read
 	OnDraft        func(db.Draft) error
 	OnSettle       func(db.Settlement) error
+	OnSync         func()       // before what was stored is synced
 	Unavailable    atomic.Bool  // these calls fail with db.ErrUnavailable
 	Full           atomic.Bool  // the disk is full: no turn can be saved, but all can be read
 	AvailableAfter atomic.Int32 // failed drafts until it is available again; 0: never
@@ -49,6 +50,13 @@ func (s *Store) Texts(ctx context.Context, owner, turnID string) (map[string]str
 		s.OnTexts()
 	}
 	return s.Store.Texts(ctx, owner, turnID)
+}
+
+func (s *Store) Sync(ctx context.Context) error {
+	if s.OnSync != nil {
+		s.OnSync()
+	}
+	return s.Store.Sync(ctx)
 }
 
 func (s *Store) mayPut(keys ...string) error {

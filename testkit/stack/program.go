@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	readyTimeout = time.Minute
+	readyTimeout = 5 * time.Minute // of a busy machine
 	stopTimeout  = 20 * time.Second
 )
 

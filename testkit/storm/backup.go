@@ -100,10 +100,15 @@ func (s *storm) checkRestored(ctx context.Context, p *person, b *backup) error {
 	if active != "" {
 		return fmt.Errorf("turn %s never ends", active)
 	}
-	for _, t := range before {
+	s.checkSaved(b, before, said)
+	return nil
+}
+
+// checkSaved looks for the turns that had ended before a backup began.
+func (s *storm) checkSaved(b *backup, turns []*turn, said []message) {
+	for _, t := range turns {
 		if !t.abandoned && t.ended() && t.at[len(t.at)-1].Before(b.began) {
 			s.checkHistory(t, said)
 		}
 	}
-	return nil
 }

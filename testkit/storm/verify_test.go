@@ -425,3 +425,26 @@ func TestClaimIsRepeatedUntilNothingIsLeft(t *testing.T) {
 	})
 	require.ErrorContains(t, u.claim(ctx, "token"), "claim")
 }
+
+func TestBackupMustHaveTheTurnsThatEndedBeforeIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		ended float64
+		saved bool
+		want  []string
+	}{
+		"saved":                 {ended: 3, saved: true},
+		"missing":               {ended: 3, want: []string{"lost", "transcript"}},
+		"ended during a backup": {ended: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStorm()
+			one, said, _, _ := answered()
+			one.at = []time.Time{at(c.ended)}
+			if !c.saved {
+				said = nil
+			}
+			s.checkSaved(&backup{began: at(4)}, []*turn{one}, said)
+			require.Equal(t, c.want, kinds(s.report))
+		})
+	}
+}
