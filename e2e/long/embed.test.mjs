@@ -1,7 +1,6 @@
 // A chat on another page: the script of the installation in a page of another origin.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { gzipSync } from "node:zlib";
 import { after, before, beforeEach, afterEach, describe, it } from "node:test";
 import { axe, desktop, newPage } from "../browser.mjs";
 import { browser, stack, useStack } from "../suite.mjs";
@@ -19,16 +18,7 @@ useStack(async () => {
 });
 after(() => other?.close());
 
-const MAX_BYTES = 4_000;
-
 describe("the chat on a page of another origin", () => {
-  it(`has a script of less than ${MAX_BYTES} bytes, compressed`, async () => {
-    const res = await fetch(`${stack.url}/embed.js`, { headers: { "Accept-Encoding": "gzip" } });
-    assert.equal(res.headers.get("cross-origin-resource-policy"), "cross-origin");
-    const size = gzipSync(await res.text()).length;
-    assert.ok(size < MAX_BYTES, `${size} bytes`);
-  });
-
   let opened, page, port;
   before(() => (port = other.address().port));
   /** Opens a page of a host with the script. */
