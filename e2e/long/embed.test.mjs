@@ -80,7 +80,7 @@ describe("the chat on a page of another origin", () => {
     await keyboard.press("Tab");
     await keyboard.press("Enter");
     await message().waitFor();
-    await frame().locator(":focus[aria-label=Message]").waitFor();
+    await frame().locator("[role=textbox]:focus").waitFor();
     await keyboard.type("hello");
     await keyboard.press("Enter");
     await answer().waitFor();
