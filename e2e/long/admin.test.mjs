@@ -125,7 +125,7 @@ describe("the page of administrators", () => {
 
     const [[, reason, format, size, failedOf], ...moreFailed] = await rows("Failed documents");
     assert.deepEqual([format, size, failedOf, moreFailed], ["pdf", "25 B", id, []]);
-    assert.equal(reason, (await bea(`/api/documents/${broken.id}`)).error);
+    assert.equal(reason, "This PDF is damaged and can't be read.");
 
     assert.deepEqual(await rows("Tool servers"), [["crm", "ok", "1", "find · another tool has the same name · not offered\nit has no name · not offered"]]);
 
