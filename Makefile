@@ -41,7 +41,7 @@ test: browser-present postgres-present ocr-present standalone ## Run the tests o
 
 .PHONY: test-long
 test-long: browser-present postgres-present ocr-present caddy-present ## Run what takes longer: storms, production's processes, Postgres, more of the browser, chart, container files, race detector, fuzzing, vulnerabilities
-	@for step in test-production test-browser-long test-deploy test-race fuzz vulnerabilities; do $(MAKE) $$step; done
+	@for step in test-production test-browser-long test-runtimes test-deploy test-race fuzz vulnerabilities; do $(MAKE) $$step; done
 
 # Without a browser the tests must fail before the build, not minutes later.
 .PHONY: browser-present
@@ -91,6 +91,11 @@ test-browser: ## Run the browser tests of a change against the binary
 .PHONY: test-browser-long
 test-browser-long: e2e/langgraph/dist/index.html ## Run the other browser tests, those in e2e/long: reading, typing, signing in, languages, phones …
 	@$(MAKE) browser-tests BROWSER_TESTS=test:long
+
+.PHONY: test-runtimes
+test-runtimes: tools-present standalone clients/typescript/node_modules/.installed e2e/runtimes/node_modules/.installed ## Run our client for TypeScript in Node, Bun and a worker
+	@echo "== client in Node, Bun and a worker"
+	@cd e2e/runtimes && npm run --silent test
 
 .PHONY: browser-tests
 browser-tests: tools-present ocr-present
@@ -197,7 +202,7 @@ endif
 
 .PHONY: clean
 clean: ## Remove build results, but no data or settings
-	@rm -rf bin dist .tools web/node_modules e2e/node_modules e2e/clients/node_modules clients/typescript/node_modules clients/typescript/dist e2e/langgraph/node_modules e2e/langgraph/dist tools/mcp/testservers/node_modules bench/peers/langgraph/node_modules
+	@rm -rf bin dist .tools web/node_modules e2e/node_modules e2e/clients/node_modules clients/typescript/node_modules clients/typescript/dist e2e/runtimes/node_modules e2e/langgraph/node_modules e2e/langgraph/dist tools/mcp/testservers/node_modules bench/peers/langgraph/node_modules
 	@find web/dist -mindepth 1 ! -name .gitkeep -delete
 
 .PHONY: tools-present

@@ -16,6 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/audit"
 )
@@ -57,13 +58,14 @@ type (
 		Items []limitJSON `json:"items"` // only those that are set
 	}
 	failedDocumentJSON struct {
-		ID        string    `json:"id"`
-		Owner     string    `json:"owner"`
-		Source    string    `json:"source,omitempty"`
-		Format    string    `json:"format,omitempty"`
-		Bytes     int64     `json:"bytes"`
-		Reason    string    `json:"reason"`
-		CreatedAt time.Time `json:"created_at"`
+		ID             string    `json:"id"`
+		Owner          string    `json:"owner"`
+		Source         string    `json:"source,omitempty"`
+		Format         string    `json:"format,omitempty"`
+		Bytes          int64     `json:"bytes"`
+		Reason         string    `json:"reason"`
+		messages.Coded           // of Reason
+		CreatedAt      time.Time `json:"created_at"`
 	}
 	ratedTurnJSON struct {
 		Owner string `json:"owner"`
@@ -219,7 +221,8 @@ func (s *server) adminFeedback(c *gin.Context) error {
 
 func (s *server) adminDocuments(c *gin.Context) error {
 	return adminPage(c, 50, 100, func(d db.FailedDocument) failedDocumentJSON {
-		return failedDocumentJSON{d.ID, d.Owner, d.Source, d.Format, d.Bytes, d.Reason, d.CreatedAt.UTC()}
+		why := messages.Read(d.Reason)
+		return failedDocumentJSON{d.ID, d.Owner, d.Source, d.Format, d.Bytes, why.Text, why.Coded, d.CreatedAt.UTC()}
 	}, s.Store.FailedDocuments)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/api/credential"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/audit"
 	"github.com/palaver-chat/palaver/internal/build"
@@ -163,8 +164,9 @@ func TestAdministratorsSeeCountsAndOnlyTheTurnsThatPeopleShare(t *testing.T) {
 	require.Equal(t, 0.0, person["conversations"])
 	usage := boss("/api/admin/usage")["items"].([]any)
 	require.Equal(t, map[string]any{"day": time.Now().UTC().Format(time.DateOnly), "model": "m1", "calls": 1.0, "tokens_in": 3.0, "tokens_out": 0.0, "cost_usd": 0.5}, usage[0])
-	failed := boss("/api/admin/documents")
-	require.Equal(t, "It is encrypted.", failed["items"].([]any)[0].(map[string]any)["reason"])
+	failed := boss("/api/admin/documents")["items"].([]any)[0].(map[string]any)
+	require.Equal(t, messages.PDFDamaged.Text, failed["reason"])
+	require.EqualValues(t, messages.PDFDamaged.Code, failed["message_code"])
 	require.Equal(t, []any{map[string]any{"name": "files", "state": "ok", "tools": 1.0, "notes": []any{map[string]any{"tool": "odd", "problem": "it has no name", "left_out": true}}}}, boss("/api/admin/tools")["items"])
 	status := boss("/api/admin/status")
 	require.Equal(t, "v1.2.3", status["version"])
@@ -204,7 +206,7 @@ func (b *bundle) administer(owner string) {
 	ctx := b.t.Context()
 	doc := chat.Document{ID: uuid.NewString(), Owner: owner, Title: "Marzipan", CreatedAt: time.Now()}
 	require.NoError(b.t, b.store.CreateDocument(ctx, doc, []byte("raw")))
-	require.NoError(b.t, b.store.FailDocument(ctx, owner, doc.ID, "It is encrypted."))
+	require.NoError(b.t, b.store.FailDocument(ctx, owner, doc.ID, messages.PDFDamaged.Stored()))
 	require.NoError(b.t, b.store.AddModelUsage(ctx, []db.ModelUsage{{Day: time.Now(), Model: "m1", Calls: 1, TokensIn: 3, CostUSD: 0.5}}))
 	require.NoError(b.t, b.store.PutToolServer(ctx, db.ToolServer{Name: "files", State: "ok", Tools: 1, Notes: []db.ToolNote{{Tool: "odd", Problem: "it has no name", LeftOut: true}}}, time.Now()))
 	require.NoError(b.t, b.store.Met(ctx, owner, "ann@example.com", time.Now()))

@@ -112,7 +112,7 @@ func TestPageOfAnotherOriginStreamsUploadsAndDownloads(t *testing.T) {
 	c.h.Set("Sec-Fetch-Site", "cross-site")
 	s := c.ask(map[string]any{"message": "hello"})
 	exposed := strings.Split(s.res.Header.Get("Access-Control-Expose-Headers"), ", ")
-	for _, name := range []string{"X-Thread-Id", "X-Turn-Id", "RateLimit-Remaining", "Retry-After", "X-Stream-Run-Id"} {
+	for _, name := range []string{"X-Thread-Id", "X-Turn-Id", "X-Stream-Run-Id", "Last-Event-ID", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
 		require.Contains(t, exposed, name)
 	}
 	thread := s.res.Header.Get("X-Thread-Id")

@@ -108,6 +108,11 @@ func TestTokenOfAnOpenIDProviderNamesItsUser(t *testing.T) {
 	assert.Len(t, ids, 1, "the id does not depend on the key")
 	assert.Equal(t, 200, b.statusOf(keys[0].sign(t, p.claims(jwt.MapClaims{"aud": []string{"other", "also"}}))))
 	assert.Equal(t, 401, b.client().send("GET", "/api/me", nil).StatusCode)
+
+	// Auth0 has only claims whose names are URLs.
+	const claim = "https://chat.example.com/groups"
+	b = setup(t, p.accepts, func(d *Deps) { d.Config.Identity.Issuers[0].Claims.Groups = claim })
+	assert.Equal(t, []any{"staff"}, b.withToken(200, keys[0].sign(t, p.claims(jwt.MapClaims{claim: []any{"staff"}})))["groups"])
 }
 
 // Rule I25.

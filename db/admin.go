@@ -66,7 +66,7 @@ type FailedDocument struct {
 	ID, Owner      string
 	Source, Format string
 	Bytes          int64
-	Reason         string // what its owner reads
+	Reason         string // as messages.Message.Stored has written it
 	CreatedAt      time.Time
 }
 

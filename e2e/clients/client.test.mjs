@@ -16,6 +16,7 @@ import { eventually, person, SDKS, text } from "./sdk.mjs";
 import { model, offline, scripted, useStacks } from "./stacks.mjs";
 
 const MAX_BYTES = 12_000;
+const MAX_SCRIPT_BYTES = 4_000;
 const WORDS = ["The keeper ", "winds ", "the clock ", "— every “evening” — ", "at seven. ", "😀 ", "Then he ", "sleeps."];
 const WHOLE = WORDS.join("");
 
@@ -85,6 +86,16 @@ describe("the package", () => {
     const { status, text } = await worker.client.thread().send("hello").done;
     assert.equal(status, "done");
     assert.match(text, /I am Palaver/);
+  });
+});
+
+describe("the script of a chat on any page", () => {
+  it(`is smaller than ${MAX_SCRIPT_BYTES} bytes, compressed, and pages of any origin may load it`, async () => {
+    const res = await fetch(`${offline.url}/embed.js`);
+    assert.equal(res.headers.get("cross-origin-resource-policy"), "cross-origin");
+    const size = gzipSync(await res.text(), { level: 9 }).length;
+    assert.ok(size > 500 && size < MAX_SCRIPT_BYTES, `${size} bytes`);
+    console.log("# bytes, compressed:", size);
   });
 });
 

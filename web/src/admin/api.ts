@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
+import type { Coded } from "../api/coded";
 import { getJSON } from "../api/http";
 
 /** The sections of the page, which are also the routes below /api/admin. */
@@ -56,7 +57,7 @@ export interface RatedTurn {
   updated_at: string;
 }
 
-export interface FailedDocument {
+export interface FailedDocument extends Coded {
   id: string;
   owner: string;
   source?: string;

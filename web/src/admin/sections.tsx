@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { bytes, cost } from "../lib/format";
 import { adminWords } from "../words/admin";
 import { dateTime, fullDay, number } from "../words/intl";
+import { worded } from "../words/wire";
 import type { AuditEntry, FailedDocument, Limit, ModelUsage, Person, RatedTurn, ToolServer } from "./api";
 import type { Column } from "./Table";
 
@@ -89,7 +90,7 @@ export function documentColumns(): Column<FailedDocument>[] {
   const c = adminWords.columns;
   return [
     { name: c.time, show: (d) => time(d.created_at) },
-    { name: c.reason, show: (d) => d.reason },
+    { name: c.reason, show: (d) => worded(d, d.reason) },
     { name: c.format, show: (d) => d.format },
     { name: c.size, numeric: true, show: (d) => bytes(d.bytes) },
     { name: c.owner, show: (d) => <Id>{d.owner}</Id> },
