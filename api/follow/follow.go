@@ -238,6 +238,7 @@ func (f *follower) run(ctx context.Context, signals <-chan bus.Signal, known []c
 		entries      = known      // delivered entries that still need their texts
 		last         = len(known) // number of the last entry that was delivered in order
 		settled      bool         // the whole log is in the database
+		end          []chat.Event // that log, if the bus delivered it
 		pollNow      bool         // entries are missing: poll as soon as possible
 		gotDelta     bool         // a delta arrived since the last poll
 		unknownSince time.Time    // since when neither workflow nor database has the turn
@@ -262,7 +263,13 @@ func (f *follower) run(ctx context.Context, signals <-chan bus.Signal, known []c
 		case settled:
 			settled = false
 			after, _, _ := f.state()
-			start(func() report { return f.read(ctx, after) })
+			delivered := end
+			start(func() report {
+				if len(delivered) > 0 {
+					return whole(delivered, after)
+				}
+				return f.read(ctx, after)
+			})
 		case len(entries) > 0:
 			delivered := entries
 			entries = nil
@@ -290,7 +297,9 @@ func (f *follower) run(ctx context.Context, signals <-chan bus.Signal, known []c
 				break
 			}
 			f.pace.received()
-			settled = settled || s.Settled
+			if settled = settled || s.Settled; s.End.Owner == f.ref.Owner && f.ref.Space == "" {
+				end = s.End.Events
+			}
 			if s.Retry > 0 {
 				f.retrying(s.Retry)
 			}
@@ -445,6 +454,14 @@ func (f *follower) reading(ctx context.Context) (context.Context, context.Cancel
 		return context.WithTimeout(ctx, outageReadTimeout)
 	}
 	return context.WithTimeout(ctx, readTimeout)
+}
+
+// whole is the report of a settled log that the bus delivered.
+func whole(log []chat.Event, after int) report {
+	if after >= len(log) { // see shortened
+		return report{events: log, over: true, rebuilt: true}
+	}
+	return report{events: log[after:], over: true}
 }
 
 // read reads only the settled log.
