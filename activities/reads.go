@@ -107,6 +107,20 @@ func (k *Kit) DocsByID(ctx context.Context, ref TurnRef, ids []string) (docs []c
 		return docs, nil
 	}
 	docs, err = k.Store.DocumentsByID(ctx, ref.Owner, ids)
+	k.rememberDocs(ref, docs)
+	return docs, err
+}
+
+// RememberAmong lets DocsByID return the documents with the ids that are among those just read.
+func (k *Kit) RememberAmong(ref TurnRef, ids []string, read []chat.Document) {
+	for _, d := range read {
+		if slices.Contains(ids, d.ID) {
+			k.rememberDocs(ref, []chat.Document{d})
+		}
+	}
+}
+
+func (k *Kit) rememberDocs(ref TurnRef, docs []chat.Document) {
 	k.reads.of(ref, func(known *reads) {
 		for _, d := range docs {
 			if d.Status == chat.DocReady {
@@ -114,7 +128,6 @@ func (k *Kit) DocsByID(ctx context.Context, ref TurnRef, ids []string) (docs []c
 			}
 		}
 	})
-	return docs, err
 }
 
 // RememberPassages lets Passages return passages that a search has found.

@@ -107,6 +107,7 @@ func (a *Activities) docsByRules(ctx context.Context, ref activities.TurnRef, ac
 		}
 	}
 	c.Gather()
+	a.RememberAmong(ref, c.Found.IDs, c.Visible)
 	if !c.NeedModel() {
 		d.Offered = c.Offer(d.IDs)
 		d, err = a.withRules(ctx, ref, action, c, d)

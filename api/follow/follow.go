@@ -47,8 +47,8 @@ type Bus interface {
 	Connected() bool
 }
 
-// Render completes log entries with their texts.
-type Render func(ctx context.Context, ref Ref, entries []chat.Entry) ([]chat.Event, error)
+// Render completes log entries with their texts. known are documents that were read a moment ago.
+type Render func(ctx context.Context, ref Ref, entries []chat.Entry, known []chat.Document) ([]chat.Event, error)
 
 // ErrTurnNotFound ends a viewer when neither the workflow nor the database has the
 // turn: its conversation was deleted, or its message never arrived.
@@ -170,6 +170,7 @@ type follower struct {
 	ref     Ref
 	stop    context.CancelFunc
 	viewers int // guarded by hub.mu
+	known   knownDocs
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced when there is something new
@@ -217,7 +218,7 @@ func (f *follower) subscription(early *Early) (context.Context, <-chan bus.Signa
 		f.stop = stop
 		return ctx, nil
 	}
-	early.used, f.stop = true, early.stop
+	early.used, f.stop, f.known = true, early.stop, early.known
 	return early.ctx, early.signals
 }
 
@@ -498,12 +499,12 @@ func (f *follower) kept(ctx context.Context, after int) ([]chat.Entry, error) {
 // render completes entries with their texts. If a text cannot be read, it returns
 // the events before that entry, and the error.
 func (f *follower) render(ctx context.Context, entries []chat.Entry) ([]chat.Event, error) {
-	events, err := f.hub.render(ctx, f.ref, entries)
+	events, err := f.hub.render(ctx, f.ref, entries, f.known.fresh())
 	if err == nil || errors.Is(err, db.ErrSettled) {
 		return events, err
 	}
 	for i := range entries {
-		one, failed := f.hub.render(ctx, f.ref, entries[i:i+1])
+		one, failed := f.hub.render(ctx, f.ref, entries[i:i+1], f.known.fresh())
 		if failed != nil {
 			break
 		}

@@ -158,7 +158,7 @@ func entry(n int, e chat.Entry) chat.Entry {
 	return e
 }
 
-func (w *world) render(_ context.Context, ref Ref, entries []chat.Entry) ([]chat.Event, error) {
+func (w *world) render(_ context.Context, ref Ref, entries []chat.Entry, _ []chat.Document) ([]chat.Event, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []chat.Event
@@ -638,7 +638,7 @@ func TestSettledLogThatTheBusDeliversIsNotReadExceptByAnotherOwner(t *testing.T)
 			w.settle()
 			w.signal(bus.Signal{Settled: true, End: bus.End{Owner: owner, Events: w.settled}})
 			got, _, err := drain(t, v)
-			want(t, got, "2:status", "3:text", "4:response")
+			want(t, got, "2:status", "~one two three", "3:text", "4:response")
 			if err != io.EOF || w.reads != reads {
 				t.Fatalf("%v; %d reads, want %d", err, w.reads, reads)
 			}
