@@ -176,8 +176,9 @@ func (k *Kit) Recent(ctx context.Context, ref TurnRef, n int) (messages []chat.M
 	return slices.Clone(messages[max(0, len(messages)-n):]), nil
 }
 
-// Registry lists the documents that the conversation knew before the turn.
-func (k *Kit) Registry(ctx context.Context, ref TurnRef) ([]chat.DocRef, error) {
+// RegistryAmong lists the documents that the conversation knew before the turn. It reads no
+// documents when all are among those just read.
+func (k *Kit) RegistryAmong(ctx context.Context, ref TurnRef, read []chat.Document) ([]chat.DocRef, error) {
 	var ids []string
 	k.reads.of(ref, func(known *reads) {
 		if known.begun && known.head == ref.Parent {
@@ -187,7 +188,7 @@ func (k *Kit) Registry(ctx context.Context, ref TurnRef) ([]chat.DocRef, error) 
 	if ids == nil {
 		return k.Store.Registry(ctx, ref.Owner, ref.ThreadID, ref.Parent)
 	}
-	docs, err := k.DocsByID(ctx, ref, ids)
+	docs, err := k.docsAmong(ctx, ref, ids, read)
 	var refs []chat.DocRef
 	for _, d := range docs {
 		if d.Status == chat.DocReady {
