@@ -64,6 +64,14 @@ func (b *bench) load(ctx context.Context, r *running, name string, n, turns int,
 	if err != nil {
 		return err
 	}
+	parts := map[string]time.Duration{}
+	for part, pid := range r.parts {
+		u, err := stack.UsageOf(pid)
+		if err != nil {
+			return err
+		}
+		parts[part] = u.CPU
+	}
 	spread := time.Duration(0)
 	if pace := b.model.Pace(); !b.together {
 		spread = pace.Structured + pace.FirstToken + time.Duration(pace.Tokens)*pace.PerToken // about a turn
@@ -75,6 +83,14 @@ func (b *bench) load(ctx context.Context, r *running, name string, n, turns int,
 	after, err := stack.UsageOf(r.pids...)
 	if err != nil {
 		return err
+	}
+	for part, pid := range r.parts {
+		u, err := stack.UsageOf(pid)
+		if err != nil {
+			return err
+		}
+		b.figures.add(r.system.name, name+" cpu of "+part, ms(u.CPU-parts[part])/float64(result.Turns))
+		progress("    cpu of %s: %.1f ms a turn", part, ms(u.CPU-parts[part])/float64(result.Turns))
 	}
 	add := func(figure string, value float64) { b.figures.add(r.system.name, name+" "+figure, value) }
 	for what, times := range map[string]stack.Times{"status": result.First, "token": result.Token, "done": result.End} {

@@ -96,6 +96,7 @@ func (b *bench) report(chosen []system, began time.Time) string {
 		}
 	}
 	b.goals(&out)
+	b.showParts(&out)
 	b.showCurves(&out, chosen)
 	return out.String()
 }
@@ -196,6 +197,23 @@ func (b *bench) goals(out *strings.Builder) {
 	}
 	if rows.Len() > 0 {
 		out.WriteString("\n| goal | bound | measured | |\n| --- | --- | --- | --- |\n" + rows.String())
+	}
+}
+
+// showParts shows which processes of palaver-apart take the CPU of a turn.
+func (b *bench) showParts(out *strings.Builder) {
+	s := systems[1]
+	if _, ok := b.figures.median(s.name, "instant 32 cpu of API"); !ok {
+		return
+	}
+	out.WriteString("\n| `" + s.name + "`: CPU a turn | 32 clients | 64 clients with latency |\n| --- | --- | --- |\n")
+	for _, part := range []string{"Temporal and NATS", "API", "worker", "Postgres"} {
+		out.WriteString("| " + part)
+		for _, load := range []string{"instant 32", "slow 64"} {
+			v, ok := b.figures.median(s.name, load+" cpu of "+part)
+			out.WriteString(" | " + cell(v, ok, "ms"))
+		}
+		out.WriteString(" |\n")
 	}
 }
 

@@ -47,6 +47,7 @@ type running struct {
 	caller   asker
 	upload   func(ctx context.Context, title, text string) (id string, err error)
 	pids     []int
+	parts    map[string]int                                    // ids of single processes, by what they run; they are among pids
 	another  func(ctx context.Context) (pids []int, err error) // starts another worker; nil: there are none
 	said     []func() string                                   // return the end of each program's output
 	stop     func()
@@ -113,7 +114,9 @@ func startRoles(ctx context.Context, b *bench, two bool) (*running, error) {
 		err := a.AddWorker(ctx)
 		return pids(), err
 	}
-	r := &running{caller: palaverCaller{u}, upload: u.UploadText, pids: pids(), another: another, said: []func() string{a.API.Said, a.Worker.Said}, stop: stop}
+	r := &running{caller: palaverCaller{u}, upload: u.UploadText, pids: pids(), another: another,
+		parts: map[string]int{"Temporal and NATS": a.Infra.Pid(), "API": a.API.Pid(), "worker": a.Worker.Pid(), "Postgres": pg.Pid()},
+		said:  []func() string{a.API.Said, a.Worker.Said}, stop: stop}
 	if !two {
 		return r, nil
 	}
