@@ -107,6 +107,20 @@ func (k *Kit) DocsByID(ctx context.Context, ref TurnRef, ids []string) (docs []c
 		return docs, nil
 	}
 	docs, err = k.Store.DocumentsByID(ctx, ref.Owner, ids)
+	k.rememberDocs(ref, docs)
+	return docs, err
+}
+
+// RememberAmong lets DocsByID return the documents with the ids that are among those just read.
+func (k *Kit) RememberAmong(ref TurnRef, ids []string, read []chat.Document) {
+	for _, d := range read {
+		if slices.Contains(ids, d.ID) {
+			k.rememberDocs(ref, []chat.Document{d})
+		}
+	}
+}
+
+func (k *Kit) rememberDocs(ref TurnRef, docs []chat.Document) {
 	k.reads.of(ref, func(known *reads) {
 		for _, d := range docs {
 			if d.Status == chat.DocReady {
@@ -114,7 +128,6 @@ func (k *Kit) DocsByID(ctx context.Context, ref TurnRef, ids []string) (docs []c
 			}
 		}
 	})
-	return docs, err
 }
 
 // RememberPassages lets Passages return passages that a search has found.
@@ -163,8 +176,9 @@ func (k *Kit) Recent(ctx context.Context, ref TurnRef, n int) (messages []chat.M
 	return slices.Clone(messages[max(0, len(messages)-n):]), nil
 }
 
-// Registry lists the documents that the conversation knew before the turn.
-func (k *Kit) Registry(ctx context.Context, ref TurnRef) ([]chat.DocRef, error) {
+// RegistryAmong lists the documents that the conversation knew before the turn. It reads no
+// documents when all are among those just read.
+func (k *Kit) RegistryAmong(ctx context.Context, ref TurnRef, read []chat.Document) ([]chat.DocRef, error) {
 	var ids []string
 	k.reads.of(ref, func(known *reads) {
 		if known.begun && known.head == ref.Parent {
@@ -174,7 +188,7 @@ func (k *Kit) Registry(ctx context.Context, ref TurnRef) ([]chat.DocRef, error) 
 	if ids == nil {
 		return k.Store.Registry(ctx, ref.Owner, ref.ThreadID, ref.Parent)
 	}
-	docs, err := k.DocsByID(ctx, ref, ids)
+	docs, err := k.docsAmong(ctx, ref, ids, read)
 	var refs []chat.DocRef
 	for _, d := range docs {
 		if d.Status == chat.DocReady {

@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -36,10 +37,15 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 	if tries >= maxSettleTries {
 		build = a.plainSettlement
 	}
-	stored, err := a.settle(ctx, e, build)
+	var events []chat.Event
+	stored, err := a.settle(ctx, e, func(ctx context.Context, e Ending) (db.Settlement, error) {
+		s, err := build(ctx, e)
+		events = append(s.Events[:len(s.Events):len(s.Events)], s.Terminal)
+		return s, err
+	})
 	switch {
 	case err == nil:
-		a.Bus.Settled(e.TurnID)
+		a.Bus.Settled(e.TurnID, endFor(e, stored, events))
 		a.writeTitle(e)
 		a.reportSettled(ctx, e, stored)
 		return Settled{N: stored.N, Type: stored.Type}, nil
@@ -60,6 +66,16 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 		log.Error("settling failed and is not retried")
 	}
 	return Settled{}, internal(ctx, "settle", 2*maxSettleTries+1)
+}
+
+// endFor is what followers get of a turn's end. It is empty when they have to read the log: of a
+// turn in a space because each reader's rights count, and of one that was settled before because
+// it may be another log.
+func endFor(e Ending, stored db.Settled, events []chat.Event) bus.End {
+	if e.Space != "" || stored.Again {
+		return bus.End{}
+	}
+	return bus.End{Owner: e.Owner, Events: events}
 }
 
 // databaseAnswers reports whether the database answers a short query.

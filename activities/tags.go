@@ -53,6 +53,7 @@ func (k *Kit) docsAmong(ctx context.Context, ref TurnRef, ids []string, read []c
 		known[d.ID] = d
 	}
 	if docs, all := inOrder(known, ids); all {
+		k.rememberDocs(ref, docs)
 		return docs, nil
 	}
 	return k.DocsByID(ctx, ref, ids)

@@ -22,7 +22,7 @@ func (s *server) answer(ctx context.Context, who identity.Caller, r chat.Resume)
 		return chat.Turn{}, "", err
 	}
 	var p dialect.Problems
-	if err := s.checkTags(ctx, &p, who.ID, "resume_value.", r.Value.TaggedDocs, r.Value.TaggedSets); err != nil {
+	if _, err := s.checkTags(ctx, &p, who.ID, "resume_value.", r.Value.TaggedDocs, r.Value.TaggedSets); err != nil {
 		return chat.Turn{}, "", err
 	}
 	if err := p.Err(); err != nil {

@@ -47,9 +47,9 @@ func (b *testBus) Hint(turnID string, n int) { b.send(turnID, bus.Signal{N: n}) 
 func (b *testBus) PublishLog(turnID string, entries []chat.Entry) {
 	b.send(turnID, bus.Signal{Log: entries})
 }
-func (b *testBus) Retrying(turnID string, n int) { b.send(turnID, bus.Signal{Retry: n}) }
-func (b *testBus) Settled(turnID string)         { b.send(turnID, bus.Signal{Settled: true}) }
-func (b *testBus) Connected() bool               { return !b.down }
+func (b *testBus) Retrying(turnID string, n int)    { b.send(turnID, bus.Signal{Retry: n}) }
+func (b *testBus) Settled(turnID string, _ bus.End) { b.send(turnID, bus.Signal{Settled: true}) }
+func (b *testBus) Connected() bool                  { return !b.down }
 
 func (b *testBus) send(turnID string, s bus.Signal) {
 	b.mu.Lock()

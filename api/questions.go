@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/palaver-chat/palaver/activities/transcript"
 	"github.com/palaver-chat/palaver/api/follow"
@@ -30,7 +31,7 @@ func (s *server) Question(ctx context.Context, owner, thread string) (*chat.Even
 		return nil, nil
 	}
 	events, err := s.render(ctx, follow.Ref{Owner: owner, ThreadID: thread, TurnID: state.TurnID},
-		[]chat.Entry{{Type: chat.EventInterrupt, Question: state.Pending, Ref: state.Pending.Ref}})
+		[]chat.Entry{{Type: chat.EventInterrupt, Question: state.Pending, Ref: state.Pending.Ref}}, nil)
 	if errors.Is(err, db.ErrSettled) { // its turn has ended meanwhile
 		return nil, nil
 	}
@@ -41,8 +42,26 @@ func (s *server) Question(ctx context.Context, owner, thread string) (*chat.Even
 }
 
 // render completes log entries with their texts.
-func (s *server) render(ctx context.Context, ref follow.Ref, entries []chat.Entry) ([]chat.Event, error) {
-	return transcript.Render(ctx, s.Store, transcript.Ref{Owner: ref.Owner, ThreadID: ref.ThreadID, TurnID: ref.TurnID}, entries)
+func (s *server) render(ctx context.Context, ref follow.Ref, entries []chat.Entry, known []chat.Document) ([]chat.Event, error) {
+	return transcript.Render(ctx, knownFirst{s.Store, known}, transcript.Ref{Owner: ref.Owner, ThreadID: ref.ThreadID, TurnID: ref.TurnID}, entries)
+}
+
+// knownFirst is a store that does not read documents again that are known.
+type knownFirst struct {
+	db.Store
+	known []chat.Document
+}
+
+func (k knownFirst) DocumentsByID(ctx context.Context, owner string, ids []string) ([]chat.Document, error) {
+	var docs []chat.Document
+	for _, id := range ids {
+		i := slices.IndexFunc(k.known, func(d chat.Document) bool { return d.ID == id })
+		if i < 0 {
+			return k.Store.DocumentsByID(ctx, owner, ids)
+		}
+		docs = append(docs, k.known[i])
+	}
+	return docs, nil
 }
 
 // eventsOf returns the events of a turn that is over or waits for a person. For
@@ -60,7 +79,7 @@ func (s *server) eventsOf(ctx, ask context.Context, l db.TurnLog) ([]chat.Event,
 	if !progress.Waiting {
 		return nil, nil
 	}
-	events, err := s.render(ctx, follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}, progress.Entries)
+	events, err := s.render(ctx, follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}, progress.Entries, nil)
 	if errors.Is(err, db.ErrSettled) { // settled after its row was read
 		return s.Store.Events(ctx, t.Owner, t.ID, 0)
 	}

@@ -78,7 +78,7 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 			early.Close()
 		}
 	}()
-	row, created, cancelled, err := s.insert(rows, who, in, turn, newest)
+	row, created, cancelled, err := s.insert(rows, who, in, turn, newest, early)
 	<-lost
 	done()
 	unsaved := err != nil && db.Unavailable(err) && ctx.Err() == nil
@@ -347,11 +347,17 @@ func turnID(now time.Time) string {
 
 // insert checks a message against the store and writes its turn's row, or finds the
 // row of an earlier try.
-func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Submit, turn chat.Turn, newest newestTurn) (_ chat.Turn, created, cancelled bool, err error) {
+func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Submit, turn chat.Turn, newest newestTurn, early *follow.Early) (_ chat.Turn, created, cancelled bool, err error) {
 	var exists *bool // whether the conversation exists; nil: not checked
 	var first bool   // it follows no turn
 	reads, rctx := errgroup.WithContext(ctx)
-	reads.Go(func() error { return s.checkSubmit(rctx, who.ID, in) })
+	reads.Go(func() error {
+		docs, err := s.checkSubmit(rctx, who.ID, in)
+		if in.Space == "" { // in a space, each read checks whether its author still reads the space
+			early.Know(docs)
+		}
+		return err
+	})
 	var space chat.Space
 	reads.Go(func() (err error) {
 		space, err = s.thisSpace(rctx, who)
@@ -443,16 +449,17 @@ func (s *server) followed(ctx context.Context, owner string, in dialect.Submit, 
 	return t.Content, t.ID != "", nil, err
 }
 
-// checkSubmit checks what only the store knows: whether the ids exist.
-func (s *server) checkSubmit(ctx context.Context, owner string, in dialect.Submit) error {
+// checkSubmit checks what only the store knows: whether the ids exist. It returns the tagged documents.
+func (s *server) checkSubmit(ctx context.Context, owner string, in dialect.Submit) ([]chat.Document, error) {
 	var p dialect.Problems
-	if err := s.checkTags(ctx, &p, owner, "", in.Content.TaggedDocs, in.Content.TaggedSets); err != nil {
-		return err
+	docs, err := s.checkTags(ctx, &p, owner, "", in.Content.TaggedDocs, in.Content.TaggedSets)
+	if err != nil {
+		return nil, err
 	}
 	if ids := in.Content.Attachments; len(ids) > 0 {
 		found, err := s.Store.AttachmentsByID(ctx, owner, ids)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(found) < len(ids) {
 			p.Say("attachments", messages.FieldAttachment)
@@ -461,36 +468,36 @@ func (s *server) checkSubmit(ctx context.Context, owner string, in dialect.Submi
 	if parent := in.Content.ParentRequest; parent != "" && parent != chat.RootCheckpoint {
 		t, err := s.Store.Turn(ctx, owner, chat.TurnOf(parent))
 		if err != nil && !notFound(err) {
-			return err
+			return nil, err
 		}
 		if err != nil || t.ThreadID != in.ThreadID {
 			p.Add("parent_checkpoint_id", "is not a checkpoint of this conversation")
 		}
 	}
-	return p.Err()
+	return docs, p.Err()
 }
 
-// checkTags notes tagged ids that the owner cannot see.
-func (s *server) checkTags(ctx context.Context, p *dialect.Problems, owner, prefix string, docs, sets []string) error {
+// checkTags notes tagged ids that the owner cannot see, and returns the documents.
+func (s *server) checkTags(ctx context.Context, p *dialect.Problems, owner, prefix string, docs, sets []string) (found []chat.Document, err error) {
 	if len(docs) > 0 {
-		found, err := s.Store.DocumentsByID(ctx, owner, docs)
+		found, err = s.Store.DocumentsByID(ctx, owner, docs)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(found) < len(docs) {
 			p.Say(prefix+"tagged_doc_ids", messages.FieldDocument)
 		}
 	}
 	if len(sets) > 0 {
-		found, err := s.Store.SetsByID(ctx, owner, sets)
+		known, err := s.Store.SetsByID(ctx, owner, sets)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if len(found) < len(sets) {
+		if len(known) < len(sets) {
 			p.Say(prefix+"tagged_set_ids", messages.FieldSet)
 		}
 	}
-	return nil
+	return found, nil
 }
 
 // notFound reports whether err says that something does not exist for the caller.

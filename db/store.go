@@ -467,8 +467,8 @@ type Documents interface {
 	DeleteDocument(ctx context.Context, owner, id string) error
 	// DocumentText returns ErrNotFound until the document is ready.
 	DocumentText(ctx context.Context, owner, id string) (string, error)
-	// VisibleDocuments lists every document that owner may see as (id, title, name,
-	// status), for name matching; at most 5,000, newest first.
+	// VisibleDocuments lists every document that owner may see, with what identifies it and what
+	// a turn reads of it; at most 5,000, newest first.
 	VisibleDocuments(ctx context.Context, owner string) ([]chat.Document, error)
 	// DocumentsByID keeps the order of ids and leaves out unknown ones.
 	DocumentsByID(ctx context.Context, owner string, ids []string) ([]chat.Document, error)

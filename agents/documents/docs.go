@@ -6,8 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/agents/documents/mention"
@@ -107,6 +105,7 @@ func (a *Activities) docsByRules(ctx context.Context, ref activities.TurnRef, ac
 		}
 	}
 	c.Gather()
+	a.RememberAmong(ref, c.Found.IDs, c.Visible)
 	if !c.NeedModel() {
 		d.Offered = c.Offer(d.IDs)
 		d, err = a.withRules(ctx, ref, action, c, d)
@@ -148,17 +147,11 @@ func (a *Activities) withRules(ctx context.Context, ref activities.TurnRef, acti
 // candidates reads the documents that the message may mean.
 func (a *Activities) candidates(ctx context.Context, ref activities.TurnRef, t chat.Turn) (*mention.Candidates, error) {
 	c := mention.Candidates{Message: t.Content.Message, Now: a.Time()}
-	g, gctx := errgroup.WithContext(ctx) // most messages need both
-	g.Go(func() (err error) {
-		c.Visible, err = a.Store.VisibleDocuments(gctx, ref.Owner)
-		return err
-	})
-	g.Go(func() (err error) {
-		c.Registry, err = a.Registry(gctx, ref)
-		return err
-	})
-	err := g.Wait()
-	if err == nil {
+	var err error
+	if c.Visible, err = a.Store.VisibleDocuments(ctx, ref.Owner); err != nil {
+		return nil, err
+	}
+	if c.Registry, err = a.RegistryAmong(ctx, ref, c.Visible); err == nil {
 		c.Tags, err = a.ReadTagsAmong(ctx, ref, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets, c.Visible)
 	}
 	return &c, err

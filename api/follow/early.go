@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"time"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/bus"
@@ -16,6 +17,30 @@ type Early struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	used    bool // a follower owns the subscription and ends it
+	known   knownDocs
+}
+
+// knownDocs are documents that the turn's sender may see.
+type knownDocs struct {
+	docs []chat.Document
+	at   time.Time
+}
+
+// knownFor is how long they need not be read again.
+const knownFor = 10 * time.Second
+
+func (k knownDocs) fresh() []chat.Document {
+	if time.Since(k.at) > knownFor {
+		return nil
+	}
+	return k.docs
+}
+
+// Know adds documents that were just read for the turn's sender. Call it before Follow.
+func (e *Early) Know(docs []chat.Document) {
+	if len(docs) > 0 {
+		e.known = knownDocs{docs, time.Now()}
+	}
 }
 
 // Expect subscribes to a turn before it is submitted.

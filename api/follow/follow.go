@@ -47,8 +47,8 @@ type Bus interface {
 	Connected() bool
 }
 
-// Render completes log entries with their texts.
-type Render func(ctx context.Context, ref Ref, entries []chat.Entry) ([]chat.Event, error)
+// Render completes log entries with their texts. known are documents that were read a moment ago.
+type Render func(ctx context.Context, ref Ref, entries []chat.Entry, known []chat.Document) ([]chat.Event, error)
 
 // ErrTurnNotFound ends a viewer when neither the workflow nor the database has the
 // turn: its conversation was deleted, or its message never arrived.
@@ -170,6 +170,7 @@ type follower struct {
 	ref     Ref
 	stop    context.CancelFunc
 	viewers int // guarded by hub.mu
+	known   knownDocs
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced when there is something new
@@ -217,7 +218,7 @@ func (f *follower) subscription(early *Early) (context.Context, <-chan bus.Signa
 		f.stop = stop
 		return ctx, nil
 	}
-	early.used, f.stop = true, early.stop
+	early.used, f.stop, f.known = true, early.stop, early.known
 	return early.ctx, early.signals
 }
 
@@ -238,6 +239,7 @@ func (f *follower) run(ctx context.Context, signals <-chan bus.Signal, known []c
 		entries      = known      // delivered entries that still need their texts
 		last         = len(known) // number of the last entry that was delivered in order
 		settled      bool         // the whole log is in the database
+		end          []chat.Event // that log, if the bus delivered it
 		pollNow      bool         // entries are missing: poll as soon as possible
 		gotDelta     bool         // a delta arrived since the last poll
 		unknownSince time.Time    // since when neither workflow nor database has the turn
@@ -262,7 +264,13 @@ func (f *follower) run(ctx context.Context, signals <-chan bus.Signal, known []c
 		case settled:
 			settled = false
 			after, _, _ := f.state()
-			start(func() report { return f.read(ctx, after) })
+			delivered := end
+			start(func() report {
+				if len(delivered) > 0 {
+					return whole(delivered, after)
+				}
+				return f.read(ctx, after)
+			})
 		case len(entries) > 0:
 			delivered := entries
 			entries = nil
@@ -290,7 +298,9 @@ func (f *follower) run(ctx context.Context, signals <-chan bus.Signal, known []c
 				break
 			}
 			f.pace.received()
-			settled = settled || s.Settled
+			if settled = settled || s.Settled; s.End.Owner == f.ref.Owner && f.ref.Space == "" {
+				end = s.End.Events
+			}
 			if s.Retry > 0 {
 				f.retrying(s.Retry)
 			}
@@ -447,6 +457,14 @@ func (f *follower) reading(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, readTimeout)
 }
 
+// whole is the report of a settled log that the bus delivered.
+func whole(log []chat.Event, after int) report {
+	if after >= len(log) { // see shortened
+		return report{events: log, over: true, rebuilt: true}
+	}
+	return report{events: log[after:], over: true}
+}
+
 // read reads only the settled log.
 func (f *follower) read(ctx context.Context, after int) report {
 	ctx, cancel := f.reading(ctx)
@@ -481,12 +499,12 @@ func (f *follower) kept(ctx context.Context, after int) ([]chat.Entry, error) {
 // render completes entries with their texts. If a text cannot be read, it returns
 // the events before that entry, and the error.
 func (f *follower) render(ctx context.Context, entries []chat.Entry) ([]chat.Event, error) {
-	events, err := f.hub.render(ctx, f.ref, entries)
+	events, err := f.hub.render(ctx, f.ref, entries, f.known.fresh())
 	if err == nil || errors.Is(err, db.ErrSettled) {
 		return events, err
 	}
 	for i := range entries {
-		one, failed := f.hub.render(ctx, f.ref, entries[i:i+1])
+		one, failed := f.hub.render(ctx, f.ref, entries[i:i+1], f.known.fresh())
 		if failed != nil {
 			break
 		}

@@ -37,6 +37,7 @@ type world struct {
 	page     int           // entries per query; 0: all
 	queries  int
 	drafts   int
+	reads    int // of the settled log
 	subs     []chan bus.Signal
 	noBus    bool          // Subscribe fails and Connected is false
 	waiting  bool          // the turn waits for a person
@@ -96,6 +97,7 @@ func (w *world) Texts(context.Context, string, string) (map[string]string, error
 func (w *world) Events(_ context.Context, owner, _ string, after int) ([]chat.Event, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.reads++
 	if w.settled == nil || owner == w.former {
 		return nil, db.ErrNotFound
 	}
@@ -156,7 +158,7 @@ func entry(n int, e chat.Entry) chat.Entry {
 	return e
 }
 
-func (w *world) render(_ context.Context, ref Ref, entries []chat.Entry) ([]chat.Event, error) {
+func (w *world) render(_ context.Context, ref Ref, entries []chat.Entry, _ []chat.Document) ([]chat.Event, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []chat.Event
@@ -622,6 +624,40 @@ func TestDeliveredEntriesCostNoQuery(t *testing.T) {
 		want(t, got, "3:text", "4:response")
 		if err != io.EOF || w.queries > 0 || w.drafts > 0 {
 			t.Fatalf("%v; %d queries, %d drafts", err, w.queries, w.drafts)
+		}
+	})
+}
+
+func TestSettledLogThatTheBusDeliversIsNotReadExceptByAnotherOwner(t *testing.T) {
+	for owner, reads := range map[string]int{testRef.Owner: 0, "other": 1} {
+		run(t, func(t *testing.T, w *world, h *Hub) {
+			v := h.Follow(testRef, Position{}, entry(1, started))
+			defer v.Close()
+			shows(t, v, "1:turn_started")
+			w.add(started, inquire, finished)
+			w.settle()
+			w.signal(bus.Signal{Settled: true, End: bus.End{Owner: owner, Events: w.settled}})
+			got, _, err := drain(t, v)
+			want(t, got, "2:status", "~one two three", "3:text", "4:response")
+			if err != io.EOF || w.reads != reads {
+				t.Fatalf("%v; %d reads, want %d", err, w.reads, reads)
+			}
+		})
+	}
+}
+
+func TestDeliveredLogThatIsShorterThanTheFollowedOneReplacesIt(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		v := h.Follow(testRef, Position{}, entry(1, started), entry(2, inquire), entry(3, inquire))
+		defer v.Close()
+		shows(t, v, "1:turn_started", "2:status", "3:status")
+		w.add(started, finished)
+		w.settle()
+		w.signal(bus.Signal{Settled: true, End: bus.End{Owner: testRef.Owner, Events: w.settled}})
+		got, _, err := drain(t, v)
+		want(t, got, "3:response")
+		if err != io.EOF || w.reads > 0 {
+			t.Fatalf("%v; %d reads", err, w.reads)
 		}
 	})
 }

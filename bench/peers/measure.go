@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -62,6 +64,14 @@ func (b *bench) load(ctx context.Context, r *running, name string, n, turns int,
 	if err != nil {
 		return err
 	}
+	parts := map[string]time.Duration{}
+	for part, pid := range r.parts {
+		u, err := stack.UsageOf(pid)
+		if err != nil {
+			return err
+		}
+		parts[part] = u.CPU
+	}
 	spread := time.Duration(0)
 	if pace := b.model.Pace(); !b.together {
 		spread = pace.Structured + pace.FirstToken + time.Duration(pace.Tokens)*pace.PerToken // about a turn
@@ -73,6 +83,14 @@ func (b *bench) load(ctx context.Context, r *running, name string, n, turns int,
 	after, err := stack.UsageOf(r.pids...)
 	if err != nil {
 		return err
+	}
+	for part, pid := range r.parts {
+		u, err := stack.UsageOf(pid)
+		if err != nil {
+			return err
+		}
+		b.figures.add(r.system.name, name+" cpu of "+part, ms(u.CPU-parts[part])/float64(result.Turns))
+		progress("    cpu of %s: %.1f ms a turn", part, ms(u.CPU-parts[part])/float64(result.Turns))
 	}
 	add := func(figure string, value float64) { b.figures.add(r.system.name, name+" "+figure, value) }
 	for what, times := range map[string]stack.Times{"status": result.First, "token": result.Token, "done": result.End} {
@@ -93,6 +111,7 @@ var (
 	curveClients = []int{1, 8, 64}
 	curveLength  = []int{10, 100, 400}
 	curveViewers = []int{1, 10, 100}
+	curveWorkers = []int{1, 2, 4}
 )
 
 // curve measures a system at increasing load, thread length and viewers.
@@ -106,9 +125,47 @@ func (b *bench) curve(ctx context.Context, r *running) error {
 		return err
 	}
 	if caller, ok := r.caller.(palaverCaller); ok {
-		return b.viewers(ctx, r, caller.User)
+		if err := b.viewers(ctx, r, caller.User); err != nil {
+			return err
+		}
+	}
+	if r.another == nil {
+		return nil
+	}
+	return b.workers(ctx, r)
+}
+
+// workers measures 32 clients with an increasing number of workers. It also adds the turns a
+// second that the cores could do if this process, with clients and model, took none of them.
+func (b *bench) workers(ctx context.Context, r *running) error {
+	cores := float64(runtime.NumCPU())
+	for n := 1; n <= curveWorkers[len(curveWorkers)-1]; n++ {
+		if n > 1 {
+			var err error
+			if r.pids, err = r.another(ctx); err != nil {
+				return err
+			}
+		}
+		if !slices.Contains(curveWorkers, n) {
+			continue
+		}
+		name, before, began := fmt.Sprintf("workers %d", n), ownCPU(), time.Now()
+		if err := b.load(ctx, r, name, 32, b.turns(320), r.message()); err != nil {
+			return err
+		}
+		share := (ownCPU() - before).Seconds() / time.Since(began).Seconds() / cores
+		measured, _ := b.figures.median(r.system.name, name+" turns/s")
+		b.figures.add(r.system.name, name+" alone", measured/(1-share))
+		progress("  %d workers: turns/s %.1f without the load generator's %.0f %% of the cores", n, measured/(1-share), 100*share)
 	}
 	return nil
+}
+
+// ownCPU is the CPU time of this process, without its children.
+func ownCPU() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it cannot fail with these arguments
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // length measures the turns of one thread, one after another.

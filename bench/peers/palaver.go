@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 
@@ -11,6 +12,20 @@ import (
 
 // palaverCaller calls Palaver in its native dialect.
 type palaverCaller struct{ *stack.User }
+
+// alternating sends every other turn to a second API.
+type alternating struct {
+	palaverCaller
+	second *stack.User
+	turns  atomic.Int64
+}
+
+func (a *alternating) Turn(ctx context.Context, thread string, m stack.Message, began func()) (stack.Timing, error) {
+	if a.turns.Add(1)%2 == 0 {
+		return a.second.Turn(ctx, thread, m, began)
+	}
+	return a.User.Turn(ctx, thread, m, began)
+}
 
 func palaverKind(_ string, data []byte) (kind, error) {
 	e, err := typed(data)

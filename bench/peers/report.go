@@ -96,6 +96,7 @@ func (b *bench) report(chosen []system, began time.Time) string {
 		}
 	}
 	b.goals(&out)
+	b.showParts(&out)
 	b.showCurves(&out, chosen)
 	return out.String()
 }
@@ -125,9 +126,10 @@ func cell(v float64, ok bool, unit string) string {
 	return strings.TrimSpace(fmt.Sprintf("%.1f %s", v, unit))
 }
 
-// goal is a bound for Palaver's one command.
+// goal is a bound for Palaver's one command, or for its processes apart.
 type goal struct {
 	what   string
+	apart  bool
 	figure string
 	less   float64 // subtracted
 	bound  func(of func(system, figure string) float64) float64
@@ -154,9 +156,17 @@ var goals = []goal{
 	{what: "64 clients with latency, CPU a turn: 0.8 of langgraph", figure: "slow 64 cpu", bound: times(0.8, "langgraph", "slow 64 cpu")},
 	{what: "64 clients with latency, first token above the model's own, p50", figure: "slow 64 token p50", less: own(systems[0]), bound: fixed(60)},
 	{what: "64 clients with latency, first token above the model's own, p95", figure: "slow 64 token p95", less: own(systems[0]), bound: fixed(150)},
+	{apart: true, what: "1 client, first token: 1.2 of langgraph-lean", figure: "instant 1 token p50", bound: times(1.2, "langgraph-lean", "instant 1 token p50")},
+	{apart: true, what: "32 clients, turns/s: 1.5 times langgraph", figure: "instant 32 turns/s", bound: times(1.5, "langgraph", "instant 32 turns/s"), least: true},
+	{apart: true, what: "32 clients, turns/s: 1.2 times langgraph-lean", figure: "instant 32 turns/s", bound: times(1.2, "langgraph-lean", "instant 32 turns/s"), least: true},
+	{apart: true, what: "32 clients, CPU a turn: 0.9 of langgraph", figure: "instant 32 cpu", bound: times(0.9, "langgraph", "instant 32 cpu")},
+	{apart: true, what: "20 clients with latency, CPU a turn: 0.9 of langgraph", figure: "slow 20 cpu", bound: times(0.9, "langgraph", "slow 20 cpu")},
+	{apart: true, what: "64 clients with latency, CPU a turn: 0.9 of langgraph", figure: "slow 64 cpu", bound: times(0.9, "langgraph", "slow 64 cpu")},
+	{apart: true, what: "64 clients with latency, first token above the model's own, p50", figure: "slow 64 token p50", less: own(systems[0]), bound: fixed(60)},
+	{apart: true, what: "64 clients with latency, first token above the model's own, p95", figure: "slow 64 token p95", less: own(systems[0]), bound: fixed(150)},
 }
 
-// goals compares Palaver's one command with the goals for which both sides were
+// goals compares Palaver with the goals for which both sides were
 // measured.
 func (b *bench) goals(out *strings.Builder) {
 	var rows strings.Builder
@@ -167,7 +177,11 @@ func (b *bench) goals(out *strings.Builder) {
 			missing = missing || !ok
 			return v
 		}
-		bound, measured := g.bound(of), of(systems[0].name, g.figure)-g.less
+		name := systems[0].name
+		if g.apart {
+			name = systems[1].name
+		}
+		bound, measured := g.bound(of), of(name, g.figure)-g.less
 		if missing {
 			continue
 		}
@@ -179,10 +193,27 @@ func (b *bench) goals(out *strings.Builder) {
 		if holds {
 			verdict = "holds"
 		}
-		fmt.Fprintf(&rows, "| %s | %s %.1f | %.1f | %s |\n", g.what, word, bound, measured, verdict)
+		fmt.Fprintf(&rows, "| `%s`: %s | %s %.1f | %.1f | %s |\n", name, g.what, word, bound, measured, verdict)
 	}
 	if rows.Len() > 0 {
-		out.WriteString("\n| goal for `palaver` | bound | measured | |\n| --- | --- | --- | --- |\n" + rows.String())
+		out.WriteString("\n| goal | bound | measured | |\n| --- | --- | --- | --- |\n" + rows.String())
+	}
+}
+
+// showParts shows which processes of palaver-apart take the CPU of a turn.
+func (b *bench) showParts(out *strings.Builder) {
+	s := systems[1]
+	if _, ok := b.figures.median(s.name, "instant 32 cpu of API"); !ok {
+		return
+	}
+	out.WriteString("\n| `" + s.name + "`: CPU a turn | 32 clients | 64 clients with latency |\n| --- | --- | --- |\n")
+	for _, part := range []string{"Temporal and NATS", "API", "worker", "Postgres"} {
+		out.WriteString("| " + part)
+		for _, load := range []string{"instant 32", "slow 64"} {
+			v, ok := b.figures.median(s.name, load+" cpu of "+part)
+			out.WriteString(" | " + cell(v, ok, "ms"))
+		}
+		out.WriteString(" |\n")
 	}
 }
 
@@ -196,6 +227,9 @@ func (b *bench) showCurves(out *strings.Builder, chosen []system) {
 	}{
 		{"clients at once (model without latency): turns/s", "clients %d", "turns/s", "", curveClients},
 		{"turn of one thread: done", "length %d", "done", "ms", curveLength},
+		{"workers on one Temporal (32 clients, model without latency): turns/s", "workers %d", "turns/s", "", curveWorkers},
+		{"the same without the CPU of clients and model", "workers %d", "alone", "", curveWorkers},
+		{"the same: CPU a turn", "workers %d", "cpu", "ms", curveWorkers},
 		{"viewers of a turn (model with latency): CPU a turn", "viewers %d", "cpu", "ms", curveViewers},
 	} {
 		measured := slices.DeleteFunc(slices.Clone(chosen), func(s system) bool {

@@ -18,8 +18,8 @@ func TestGoalsCompareMediansOfRounds(t *testing.T) {
 	b.figures.add("langgraph-lean", "instant 32 turns/s", 25)
 	var out strings.Builder
 	b.goals(&out)
-	require.Contains(t, out.String(), "| 32 clients, turns/s: twice langgraph | at least 30.0 | 30.0 | holds |")
-	require.Contains(t, out.String(), "| 32 clients, turns/s: 1.5 times langgraph-lean | at least 37.5 | 30.0 | missed |")
+	require.Contains(t, out.String(), "| `palaver`: 32 clients, turns/s: twice langgraph | at least 30.0 | 30.0 | holds |")
+	require.Contains(t, out.String(), "| `palaver`: 32 clients, turns/s: 1.5 times langgraph-lean | at least 37.5 | 30.0 | missed |")
 	require.NotContains(t, out.String(), "CPU", "goals without figures are not reported")
 }
 
@@ -43,6 +43,6 @@ func TestModelTimeIsSubtracted(t *testing.T) {
 	b := &bench{figures: figures{}}
 	b.figures.add("palaver", "slow 64 token p50", 650)
 	b.figures.add("langgraph", "slow 64 token p50", 1000)
-	text := b.report([]system{systems[0], systems[2]}, time.Now())
+	text := b.report([]system{systems[0], systems[3]}, time.Now())
 	require.Contains(t, text, "| 64 clients: above the model's own, p50 | 50.0 ms | 100 ms (2) |")
 }

@@ -25,6 +25,7 @@ type system struct {
 var systems = []system{
 	{"palaver", "Palaver, one command (embedded Temporal, SQLite)", 2, startPalaver},
 	{"palaver-apart", "Palaver, processes apart on Postgres (embedded Temporal)", 2, startApart},
+	{"palaver-apart-2", "the same with two APIs and two workers", 2, startTwoApart},
 	{"langgraph", "LangGraph.js, model by @langchain/openai", 3, langGraph("langchain", "")},
 	{"langgraph-lean", "LangGraph.js, model by fetch", 3, langGraph("fetch", "")},
 	{"langgraph-parallel", "LangGraph.js, model by fetch, resolvers side by side", 2, langGraph("fetch", "side-by-side")},
@@ -46,7 +47,9 @@ type running struct {
 	caller   asker
 	upload   func(ctx context.Context, title, text string) (id string, err error)
 	pids     []int
-	said     []func() string // return the end of each program's output
+	parts    map[string]int                                    // ids of single processes, by what they run; they are among pids
+	another  func(ctx context.Context) (pids []int, err error) // starts another worker; nil: there are none
+	said     []func() string                                   // return the end of each program's output
 	stop     func()
 }
 
@@ -85,7 +88,12 @@ func startPalaver(ctx context.Context, b *bench) (*running, error) {
 	return &running{caller: palaverCaller{u}, upload: u.UploadText, pids: []int{s.Pid()}, said: []func() string{log.String}, stop: s.Stop}, nil
 }
 
-func startApart(ctx context.Context, b *bench) (*running, error) {
+func startApart(ctx context.Context, b *bench) (*running, error) { return startRoles(ctx, b, false) }
+
+func startTwoApart(ctx context.Context, b *bench) (*running, error) { return startRoles(ctx, b, true) }
+
+// startRoles starts Palaver's processes, two APIs and two workers if two is true.
+func startRoles(ctx context.Context, b *bench, two bool) (*running, error) {
 	pg, url, err := database(ctx)
 	if err != nil {
 		return nil, err
@@ -101,7 +109,27 @@ func startApart(ctx context.Context, b *bench) (*running, error) {
 		stop()
 		return nil, err
 	}
-	return &running{caller: palaverCaller{u}, upload: u.UploadText, pids: append(a.Pids(), pg.Pid()), said: []func() string{a.API.Said, a.Worker.Said}, stop: stop}, nil
+	pids := func() []int { return append(a.Pids(), pg.Pid()) }
+	another := func(ctx context.Context) ([]int, error) {
+		err := a.AddWorker(ctx)
+		return pids(), err
+	}
+	r := &running{caller: palaverCaller{u}, upload: u.UploadText, pids: pids(), another: another,
+		parts: map[string]int{"Temporal and NATS": a.Infra.Pid(), "API": a.API.Pid(), "worker": a.Worker.Pid(), "Postgres": pg.Pid()},
+		said:  []func() string{a.API.Said, a.Worker.Said}, stop: stop}
+	if !two {
+		return r, nil
+	}
+	url, err = a.AddAPI(ctx)
+	if err == nil {
+		r.pids, err = another(ctx)
+	}
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	r.caller, r.another = &alternating{palaverCaller: palaverCaller{u}, second: u.At(url)}, nil
+	return r, nil
 }
 
 // poolSize is the number of database connections of a peer; more made no difference.

@@ -89,7 +89,7 @@ WHERE d.owner IN (@owner, '*') AND (d.owner <> '*' OR NOT EXISTS (SELECT 1 FROM 
 ORDER BY d.created_at DESC, d.id DESC LIMIT CAST(@max_rows AS BIGINT);
 
 -- name: VisibleDocuments :many
-SELECT id, owner, title, status, name, named, other_names, created_at, language FROM documents
+SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages FROM documents
 WHERE documents.owner IN (@owner, '*') AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = @owner AND p.hide_samples))
     AND (documents.thread_id = '' OR documents.thread_id = @thread_id)
 ORDER BY created_at DESC, id DESC LIMIT CAST(@max_rows AS BIGINT);

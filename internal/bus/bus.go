@@ -32,6 +32,12 @@ type Progress struct {
 	Logged int `json:"logged,omitempty"`
 }
 
+// End is the log of a settled turn. Only its owner may see it.
+type End struct {
+	Owner  string       `json:"owner,omitempty"`
+	Events []chat.Event `json:"events,omitempty"`
+}
+
 // Bus publishes and subscribes. Publishing never blocks and reports no error:
 // a disconnected Bus drops messages. Safe for concurrent use.
 type Bus interface {
@@ -46,8 +52,9 @@ type Bus interface {
 	// Retrying says that the turn's model call has failed for the n-th time in a row and is
 	// retried.
 	Retrying(turnID string, n int)
-	// Settled says that the turn has ended and its whole log is in the database.
-	Settled(turnID string)
+	// Settled says that the turn has ended and its whole log is in the database. end is that
+	// log, or empty if followers are to read it.
+	Settled(turnID string, end End)
 	// AnnounceStop tells the process that runs a streaming activity of the turn to
 	// cancel it.
 	AnnounceStop(turnID string)
@@ -87,4 +94,5 @@ type Signal struct {
 	Log      []chat.Entry `json:"log,omitempty"`
 	Retry    int          `json:"retry,omitempty"`
 	Settled  bool         `json:"settled,omitempty"`
+	End      End          `json:"end,omitzero"`
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,6 +105,19 @@ func TestTurnSignalsArriveInOrderAtFollowersOfThatTurnOnly(t *testing.T) {
 		}
 		assert.Equal(t, bus.Signal{N: 9}, receive(t, otherSignals), "the other turn's first signal is its own")
 	})
+}
+
+func TestLongSettledLogIsNotSentOverNATS(t *testing.T) {
+	ns := startServer(t, server.Options{DontListen: true})
+	b, id := connectInProcess(t, ns), uuid.NewString()
+	signals := must.Have(b.Subscribe(t.Context(), id))(t)
+	end := func(bytes int) bus.End {
+		return bus.End{Owner: "o", Events: []chat.Event{{Type: chat.EventText, N: 1, Text: strings.Repeat("x", bytes)}}}
+	}
+	b.Settled(id, end(60<<10))
+	b.Settled(id, end(64<<10))
+	require.Equal(t, bus.Signal{Settled: true, End: end(60 << 10)}, receive(t, signals))
+	require.Equal(t, bus.Signal{Settled: true}, receive(t, signals))
 }
 
 func TestStopsAndThreadsHaveTheirOwnSubjects(t *testing.T) {

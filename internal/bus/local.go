@@ -45,7 +45,9 @@ func (b *Local) Hint(turnID string, n int) { b.signal(turnID, Signal{N: n}) }
 
 func (b *Local) Retrying(turnID string, n int) { b.signal(turnID, Signal{Retry: n}) }
 
-func (b *Local) Settled(turnID string) { b.signal(turnID, Signal{Settled: true}) }
+func (b *Local) Settled(turnID string, end End) {
+	b.signal(turnID, Signal{Settled: true, End: end})
+}
 
 func (b *Local) signal(turnID string, s Signal) {
 	if b.Connected() {

@@ -34,6 +34,9 @@ const (
 	// dropped; followers recover from the log and the draft.
 	bufferSize = 256
 
+	// maxEnd is the most bytes of a settled log that are sent. Followers read a longer one.
+	maxEnd = 64 << 10
+
 	reconnectInterval = time.Second
 	pingInterval      = 2 * time.Second
 	// flushTimeout is how long Subscribe waits for the server to confirm the subscription.
@@ -138,8 +141,12 @@ func (b *NATS) Retrying(turnID string, n int) {
 	b.publish("turn", turnID, Signal{Retry: n})
 }
 
-func (b *NATS) Settled(turnID string) {
-	b.publish("turn", turnID, Signal{Settled: true})
+func (b *NATS) Settled(turnID string, end End) {
+	s := Signal{Settled: true, End: end}
+	if body, err := json.Marshal(end); err != nil || len(body) > maxEnd {
+		s.End = End{}
+	}
+	b.publish("turn", turnID, s)
 }
 
 func (b *NATS) AnnounceStop(turnID string) {

@@ -17,7 +17,7 @@ func (Noop) PublishProgress(Progress)        {}
 func (Noop) PublishLog(string, []chat.Entry) {}
 func (Noop) Hint(string, int)                {}
 func (Noop) Retrying(string, int)            {}
-func (Noop) Settled(string)                  {}
+func (Noop) Settled(string, End)             {}
 func (Noop) AnnounceStop(string)             {}
 func (Noop) ThreadChanged(string, string)    {}
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/palaver-chat/palaver/testkit/freeport"
@@ -24,6 +25,7 @@ type Apart struct {
 	Infra  *Program
 	API    *Program
 	Worker *Program
+	more   []*Program // further APIs and workers
 
 	binaries Binaries
 	env      []string // of the roles
@@ -116,9 +118,34 @@ func (a *Apart) StartWorker(ctx context.Context) (err error) {
 	return a.Worker.Says(ctx, "msg=ready")
 }
 
+// AddWorker starts a further worker and returns when it is ready.
+func (a *Apart) AddWorker(ctx context.Context) error {
+	p, err := Run(a.data, a.env, a.binaries.Palaver, "worker")
+	if err != nil {
+		return err
+	}
+	a.more = append(a.more, p)
+	return p.Says(ctx, "msg=ready")
+}
+
+// AddAPI starts a further API and returns its address when it is ready.
+func (a *Apart) AddAPI(ctx context.Context) (url string, err error) {
+	port, err := freeport.Get()
+	if err != nil {
+		return "", err
+	}
+	p, err := Run(a.data, append(slices.Clone(a.env), "PORT="+strconv.Itoa(port)), a.binaries.Palaver, "api")
+	if err != nil {
+		return "", err
+	}
+	a.more = append(a.more, p)
+	url = "http://127.0.0.1:" + strconv.Itoa(port)
+	return url, p.Answers(ctx, url+"/readyz")
+}
+
 // Stop stops every process and removes their files.
 func (a *Apart) Stop() {
-	for _, p := range []*Program{a.API, a.Worker, a.Infra} {
+	for _, p := range append(a.more, a.API, a.Worker, a.Infra) {
 		if p != nil {
 			p.Stop()
 		}
@@ -127,7 +154,13 @@ func (a *Apart) Stop() {
 }
 
 // Pids returns the ids of the processes.
-func (a *Apart) Pids() []int { return []int{a.Infra.Pid(), a.API.Pid(), a.Worker.Pid()} }
+func (a *Apart) Pids() []int {
+	pids := []int{a.Infra.Pid(), a.API.Pid(), a.Worker.Pid()}
+	for _, p := range a.more {
+		pids = append(pids, p.Pid())
+	}
+	return pids
+}
 
 // NewUser creates a new anonymous user.
 func (a *Apart) NewUser() (*User, error) { return NewUser(a.URL) }

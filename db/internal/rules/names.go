@@ -156,7 +156,8 @@ func (s *Store) labelRefs(ctx context.Context, owner string, refs []chat.DocRef,
 // named is a document with its names only.
 func named(r sqlcgen.VisibleDocumentsRow) chat.Document {
 	return chat.Document{ID: r.ID, Owner: r.Owner, Title: r.Title, Status: chat.DocStatus(r.Status), Name: r.Name, Named: r.Named,
-		OtherNames: otherNames(r.OtherNames), CreatedAt: record.Time(r.CreatedAt), Language: r.Language}
+		OtherNames: otherNames(r.OtherNames), CreatedAt: record.Time(r.CreatedAt), Language: r.Language,
+		Format: r.Format, SourceURL: r.SourceUrl, Chunks: int(r.Chunks), UnreadPages: int(r.UnreadPages)}
 }
 
 func otherNames(stored string) (names []string) {

@@ -912,15 +912,19 @@ type DocumentsByIDRow struct {
 }
 
 type DocumentsTitledRow struct {
-	ID         string
-	Owner      string
-	Title      string
-	Status     string
-	Name       string
-	Named      bool
-	OtherNames string
-	CreatedAt  int64
-	Language   string
+	ID          string
+	Owner       string
+	Title       string
+	Status      string
+	Name        string
+	Named       bool
+	OtherNames  string
+	CreatedAt   int64
+	Language    string
+	Format      string
+	SourceUrl   string
+	Chunks      int64
+	UnreadPages int64
 }
 
 type DocumentsToEmbedParams struct {
@@ -2384,15 +2388,19 @@ type VisibleDocumentsParams struct {
 }
 
 type VisibleDocumentsRow struct {
-	ID         string
-	Owner      string
-	Title      string
-	Status     string
-	Name       string
-	Named      bool
-	OtherNames string
-	CreatedAt  int64
-	Language   string
+	ID          string
+	Owner       string
+	Title       string
+	Status      string
+	Name        string
+	Named       bool
+	OtherNames  string
+	CreatedAt   int64
+	Language    string
+	Format      string
+	SourceUrl   string
+	Chunks      int64
+	UnreadPages int64
 }
 
 type WaitingMessagesParams struct {

@@ -9,7 +9,7 @@ SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, 
 FROM documents d WHERE d.id = ANY(@ids::text[]) AND d.owner IN (@owner, '*');
 
 -- name: DocumentsTitled :many
-SELECT id, owner, title, status, name, named, other_names, created_at, language
+SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages
 FROM documents WHERE title_folded = ANY(@titles::text[]) AND owner IN (@owner, '*');
 
 -- name: DocumentText :one

@@ -391,7 +391,7 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 }
 
 const documentsTitled = `-- name: DocumentsTitled :many
-SELECT id, owner, title, status, name, named, other_names, created_at, language
+SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages
 FROM documents WHERE title_folded = ANY($1::text[]) AND owner IN ($2, '*')
 `
 
@@ -419,6 +419,10 @@ func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams
 			&i.OtherNames,
 			&i.CreatedAt,
 			&i.Language,
+			&i.Format,
+			&i.SourceUrl,
+			&i.Chunks,
+			&i.UnreadPages,
 		); err != nil {
 			return nil, err
 		}
@@ -971,7 +975,7 @@ func (q *Queries) SetIndexed(ctx context.Context, arg SetIndexedParams) (int64, 
 }
 
 const visibleDocuments = `-- name: VisibleDocuments :many
-SELECT id, owner, title, status, name, named, other_names, created_at, language FROM documents
+SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages FROM documents
 WHERE documents.owner IN ($1, '*') AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = $1 AND p.hide_samples))
     AND (documents.thread_id = '' OR documents.thread_id = $2)
 ORDER BY created_at DESC, id DESC LIMIT CAST($3 AS BIGINT)
@@ -996,6 +1000,10 @@ func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsPara
 			&i.OtherNames,
 			&i.CreatedAt,
 			&i.Language,
+			&i.Format,
+			&i.SourceUrl,
+			&i.Chunks,
+			&i.UnreadPages,
 		); err != nil {
 			return nil, err
 		}

@@ -4,7 +4,7 @@ SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, 
 FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (@owner, '*');
 
 -- name: DocumentsTitled :many
-SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at, d.language
+SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at, d.language, d.format, d.source_url, d.chunks, d.unread_pages
 FROM json_each(CAST(@titles AS TEXT)) j CROSS JOIN documents d ON d.title_folded = j.value AND d.owner IN (@owner, '*');
 
 -- name: DocumentText :one

@@ -335,7 +335,7 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 }
 
 const documentsTitled = `-- name: DocumentsTitled :many
-SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at, d.language
+SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at, d.language, d.format, d.source_url, d.chunks, d.unread_pages
 FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.title_folded = j.value AND d.owner IN (?2, '*')
 `
 
@@ -363,6 +363,10 @@ func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams
 			&i.OtherNames,
 			&i.CreatedAt,
 			&i.Language,
+			&i.Format,
+			&i.SourceUrl,
+			&i.Chunks,
+			&i.UnreadPages,
 		); err != nil {
 			return nil, err
 		}
@@ -959,7 +963,7 @@ func (q *Queries) SetIndexed(ctx context.Context, arg SetIndexedParams) (int64, 
 }
 
 const visibleDocuments = `-- name: VisibleDocuments :many
-SELECT id, owner, title, status, name, named, other_names, created_at, language FROM documents
+SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages FROM documents
 WHERE documents.owner IN (?1, '*') AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = ?1 AND p.hide_samples))
     AND (documents.thread_id = '' OR documents.thread_id = ?2)
 ORDER BY created_at DESC, id DESC LIMIT CAST(?3 AS BIGINT)
@@ -984,6 +988,10 @@ func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsPara
 			&i.OtherNames,
 			&i.CreatedAt,
 			&i.Language,
+			&i.Format,
+			&i.SourceUrl,
+			&i.Chunks,
+			&i.UnreadPages,
 		); err != nil {
 			return nil, err
 		}
