@@ -180,18 +180,31 @@ type row struct {
 	figures []Figure
 }
 
-var inScale = regexp.MustCompile(`(?i)(?:\b(?:in|en|\$|€|£|usd|eur)\s*)(?:(?:of|u\.s\.|us)\s*)?(?:[$€£]|dollars?|euros?|usd|eur)?\s*(thousands|millions|billions|tausend|millionen|milliarden|milliers|millones|miles|duizenden|miljoenen|mio|mrd|mn|bn|m|'000|’000|000)\b`)
+// ScaleIn returns the scale that a text says for its figures, such as 1e6 for "(in millions)"; else 0.
+func ScaleIn(text string) float64 {
+	if m := inScale.FindStringSubmatch(text); m != nil {
+		return scaleNamed(m[1])
+	}
+	return 0
+}
+
+func scaleNamed(word string) float64 {
+	word = strings.ToLower(word)
+	switch {
+	case strings.HasSuffix(word, "000"), word == "teur", word == "t€", word == "k€":
+		return 1e3
+	case word == "m":
+		return 1e6
+	}
+	return words.scales[word]
+}
+
+var inScale = regexp.MustCompile(`(?i)(?:\b(?:in|en|\$|€|£|usd|eur)\s*)(?:(?:of|u\.s\.|us)\s*)?(?:[$€£]|dollars?|euros?|usd|eur)?\s*((?:thousands?|millions?|billions?|milliards?|tausend|tsd|millionen|milliarden|milliers|millones|miles|duizenden|duizend|miljoenen|miljoen|miljard|teur|mio|mrd|mn|bn|m|'000|’000|000)\b|[tk]€)`)
 
 func (k *known) add(text string) {
 	k.refers = k.refers || references.MatchString(text)
 	for _, m := range inScale.FindAllStringSubmatch(text, -1) {
-		scale := words.scales[strings.TrimSuffix(strings.ToLower(m[1]), "s")]
-		if scale = max(scale, words.scales[strings.ToLower(m[1])]); strings.HasSuffix(m[1], "000") || m[1] == "milliers" || m[1] == "miles" {
-			scale = 1e3
-		} else if strings.EqualFold(m[1], "m") || strings.EqualFold(m[1], "miljoenen") {
-			scale = 1e6
-		}
-		if scale > 0 && !slices.Contains(k.scales, scale) {
+		if scale := scaleNamed(m[1]); !slices.Contains(k.scales, scale) {
 			k.scales = append(k.scales, scale)
 		}
 	}
