@@ -331,11 +331,14 @@ func (k known) hasDay(d Day) bool {
 // sameUnit reports whether two figures do not contradict each other in their units. A figure
 // without a unit may stand in a column that has one in its name.
 func sameUnit(a, b Figure) bool {
-	return a.Unit == b.Unit || b.Unit == "" || a.Unit == "" && b.Unit != Time
+	return a.Unit == b.Unit || b.Unit == "" || a.Unit == "" && b.Unit != Time && b.Unit != Points
 }
 
 // equal reports whether a figure of an answer is a figure of a source, or that one rounded.
 func (k known) equal(f, source Figure) bool {
+	if f.Unit != source.Unit { // that of one of them may stand in its column
+		f, source = f.withoutMeasure(), source.withoutMeasure()
+	}
 	for _, x := range source.Values {
 		for i, v := range f.Values {
 			if f.rounds(i, v, x) {
@@ -365,6 +368,15 @@ func (k known) equal(f, source Figure) bool {
 		}
 	}
 	return false
+}
+
+// withoutMeasure returns a figure with the number that is written before a measure: 1.5 of "1.5 km".
+func (f Figure) withoutMeasure() Figure {
+	if f.Factor > 0 {
+		f.Values = slices.Clone(f.Values)
+		f.multiply(1 / f.Factor)
+	}
+	return f
 }
 
 // rounds reports whether v, the reading i of a figure, is x rounded: the difference is at most half of its
