@@ -14,7 +14,9 @@ import (
 func insatiable(model *llmtest.Server) {
 	model.On(llmtest.Match{Kind: llmtest.Stream, Func: func(r llmtest.Request) bool { return len(r.Tools) > 0 }},
 		llmtest.Calls(llmtest.Call("find_in_document", object{"document": "Liquidity circular", "words": "ratio"})))
-	model.On(llmtest.Match{Kind: llmtest.Stream, Func: func(r llmtest.Request) bool { return len(r.Tools) == 0 && strings.Contains(string(r.Body), "Answer now") }},
+	model.On(llmtest.Match{Kind: llmtest.Stream, Func: func(r llmtest.Request) bool {
+		return len(r.Tools) == 0 && strings.Contains(string(r.Body), "Answer now")
+	}},
 		llmtest.Text("The ratio is at least 100 percent [1]."))
 }
 
