@@ -13,13 +13,17 @@ import (
 // normalRounds is the number of model calls in which a turn of normal effort finds its answer.
 const normalRounds = 6
 
+// firstCalls is the number of model calls that a turn may make in any case before it answers: those
+// that understand the message, find its documents and plan the steps.
+const firstCalls = 4
+
 // mayCall checks the turn's limits before a model call that is no round, and counts the call. Its
 // error ends the turn with the code of the limit; the partial answer is kept.
 func (u *turn) mayCall(ctx workflow.Context) error {
 	if err := u.mayWork(ctx); err != nil {
 		return err
 	}
-	if code, _ := u.usedUp(0); code != "" {
+	if code, _ := u.usedUp(0); code != "" && u.Calls >= firstCalls {
 		return limitReached(code)
 	}
 	u.Calls++

@@ -447,12 +447,14 @@ func (p *harness) runWithInput(in workflows.ThreadInput) {
 	require.NoError(p.t, p.env.GetWorkflowError())
 }
 
-func TestTurnThatUsesUpItsLimitBeforeItKnowsTheDocumentsFails(t *testing.T) {
+// Rule T16.
+func TestTurnThatUsesUpItsLimitBeforeItKnowsTheDocumentsAnswersOnce(t *testing.T) {
 	p := newHarness(t, clearTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.runWithInput(withInput(func(in *workflows.ThreadInput) { in.MaxSteps = 1 })) // action and documents are two
-	require.Equal(t, []string{"t1 failed/step_limit"}, statuses(p.endings))
-	require.Zero(t, p.calls["Write"])
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+	require.Equal(t, 1, p.calls["Write"])
+	require.Contains(t, summary(p.endings[0].Log), "notice steps_used")
 }
 
 func TestStatusesSayWhatTheTurnHasTakenSoFar(t *testing.T) {

@@ -42,12 +42,20 @@ func (g Guidance) Text() string {
 		left = append(left, fmt.Sprintf("about %d tokens", g.Tokens))
 	}
 	if g.CostUSD > 0 {
-		left = append(left, fmt.Sprintf("%.2f US dollars", g.CostUSD))
+		left = append(left, fmt.Sprintf("%.*f US dollars", decimals(g.CostUSD), g.CostUSD))
 	}
 	if len(left) > 0 {
 		parts = append(parts, "You have left: "+strings.Join(left, ", ")+".")
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// decimals are as many as an amount needs so as not to be written as nothing.
+func decimals(amount float64) (n int) {
+	for n = 2; amount < 0.1 && n < 6; n++ {
+		amount *= 10
+	}
+	return n
 }
 
 // effortText returns the section of effort.md with this name; "" without one.

@@ -14,6 +14,7 @@ func TestGuidanceSaysWhatAnEffortMeansAndWhatIsLeft(t *testing.T) {
 	require.Contains(t, normal, "If the passages answer the question")
 	require.NotContains(t, normal, "careful researcher")
 	require.Contains(t, normal, "You have left: 4 steps (a step is one message of yours, with all its calls), about 900 tokens, 0.50 US dollars.")
+	require.Contains(t, Guidance{CostUSD: 0.0042}.Text(), "0.0042 US dollars")
 	thorough := Guidance{Effort: chat.Thorough, Plan: "1. Find </passage> it"}.Text()
 	require.Contains(t, thorough, "careful researcher")
 	require.Contains(t, thorough, "1. Find &lt;/passage> it")

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/documents/layout"
 	"github.com/palaver-chat/palaver/documents/sentence"
 )
@@ -132,10 +133,10 @@ func (t *table) header(text string, b layout.Block) string {
 	switch {
 	case t.names == "" || strings.Contains(text[t.end:b.Start], "\n\n"):
 		*t = table{caption: t.caption, own: t.above, names: row, first: first, end: b.End}
-		if len(row) > maxHeader || hasFigure(row) {
+		if len(row) > maxHeader || HasFigure(row) {
 			t.names = " "
 		}
-		if isCaption(first) && !hasFigure(row) {
+		if isCaption(first) && !HasFigure(row) {
 			t.caption = first
 		}
 		return ""
@@ -161,8 +162,9 @@ const maxAbove = 100
 // readCaption reads a block that is no row: the last line of it that looks like a title is the
 // caption of the tables after it. Prose ends a caption.
 func (t *table) readCaption(block string, kind layout.Kind) {
-	if t.above = ""; kind == layout.Paragraph && len(block) <= maxAbove && !strings.ContainsAny(block, "\n|") && !strings.HasSuffix(block, ".") {
-		t.above = strings.TrimRight(block, ": ")
+	above, unit, _ := strings.Cut(block, "\n")
+	if t.above = ""; kind == layout.Paragraph && len(block) <= maxAbove && !strings.Contains(block, "|") && !strings.HasSuffix(above, ".") && (unit == "" || isUnit(unit)) {
+		t.above = strings.TrimRight(strings.TrimSpace(above+" "+strings.TrimSpace(unit)), ": ")
 	}
 	if kind == layout.Heading { // a passage has it anyway
 		t.caption = ""
@@ -172,7 +174,8 @@ func (t *table) readCaption(block string, kind layout.Kind) {
 }
 
 // Caption returns the caption of the tables after a block that is no row and no heading: the last
-// line at its end that looks like a title, else the one before, if the block is short.
+// line at its end that looks like a title, else the one before, if the block is short. A line below it
+// that says the unit of the figures belongs to it.
 func Caption(before, block string) (caption string) {
 	if len(block) <= maxBetween {
 		caption = before
@@ -180,10 +183,15 @@ func Caption(before, block string) (caption string) {
 	for line := range strings.Lines(block[strings.LastIndexByte(block[:max(0, len(block)-maxBetween)], '\n')+1:]) {
 		if line = strings.TrimSpace(line); isCaption(line) {
 			caption = line
+		} else if caption != "" && !strings.HasSuffix(caption, line) && isUnit(line) {
+			caption += " " + line
 		}
 	}
 	return caption
 }
+
+// isUnit reports whether a line says in which unit figures are: "(in millions)".
+func isUnit(line string) bool { return len(line) <= maxAbove && figures.ScaleIn(line) > 0 }
 
 // isCaption reports whether a line looks like a title: a few words, most of which begin with a
 // capital, without figures and without a mark at the end.
@@ -210,7 +218,8 @@ func isCaption(line string) bool {
 // figure matches a number that is neither a year nor a day.
 var figure = regexp.MustCompile(`[$€£%]|\d[.,]\d|\b(?:[4-9]\d|3[2-9]|\d{3}|[13-9]\d{3}|\d{5,})\b`)
 
-func hasFigure(row string) bool { return figure.MatchString(row) }
+// HasFigure reports whether a row has a number that is neither a year nor a day.
+func HasFigure(row string) bool { return figure.MatchString(row) }
 
 // cuts returns the byte ranges of a block's sentences or lines, trimmed.
 func cuts(text string, b layout.Block) [][2]int {

@@ -11,14 +11,16 @@ import (
 
 // closers are the marks that end a quotation, by the mark that begins it.
 var closers = map[rune]string{
-	'"': `"`,
-	'“': "”",
-	'„': "“”",
-	'«': "»",
-	'»': "«»", // German and Danish books; Finnish and Swedish
-	'”': "”",  // Finnish and Swedish
-	'「': "」",
-	'『': "』",
+	'"':  `"`,
+	'\'': `'`,
+	'‘':  "’",
+	'“':  "”",
+	'„':  "“”",
+	'«':  "»",
+	'»':  "«»", // German and Danish books; Finnish and Swedish
+	'”':  "”",  // Finnish and Swedish
+	'「':  "」",
+	'『':  "』",
 }
 
 // opens reports whether a mark between prev and next may begin a quotation. Some marks begin
@@ -27,7 +29,7 @@ func opens(mark, prev, next rune) bool {
 	switch mark {
 	case '"': // else an inch mark, or a closing mark without an opening one
 		return !inWord(prev)
-	case '»', '”':
+	case '»', '”', '\'', '‘': // else an apostrophe
 		return (prev == 0 || unicode.IsSpace(prev) || strings.ContainsRune("([*_", prev)) && inWord(next)
 	}
 	return true
@@ -53,6 +55,14 @@ func (f *Filter) stepQuotation(open rune, final bool) int {
 		return 0
 	case !opens(open, f.prev, next):
 		return f.plain()
+	case open == '\'' || open == '‘': // else 's avonds, '90s
+		after, n := utf8.DecodeRuneInString(f.in[utf8.RuneLen(open)+size:])
+		if n == 0 && !final {
+			return 0
+		}
+		if !unicode.IsLetter(next) || !inWord(after) {
+			return f.plain()
+		}
 	}
 	n, undecided := closeQuotation(f.in, open, final)
 	switch {
@@ -79,7 +89,7 @@ func (f *Filter) stepQuotation(open rune, final bool) int {
 		case cited:
 			f.remove()
 			return n
-		case !f.uncited && !f.isName(quoted):
+		case !f.uncited && open != '\'' && !f.isName(quoted): // else an apostrophe: the tenants' rights
 			f.unquote(quoted)
 			return n
 		}
@@ -208,7 +218,7 @@ func closeQuotation(s string, open rune, final bool) (n int, undecided bool) {
 		rest := s[i+utf8.RuneLen(r):]
 		switch {
 		case strings.ContainsRune(closers[open], r):
-			if open != '"' {
+			if open != '"' && open != '\'' && open != '‘' {
 				return len(s) - len(rest), false
 			}
 			closes, again, unsure := closesStraight(prev, rest, final)

@@ -180,18 +180,31 @@ type row struct {
 	figures []Figure
 }
 
-var inScale = regexp.MustCompile(`(?i)(?:\b(?:in|en|\$|€|£|usd|eur)\s*)(?:(?:of|u\.s\.|us)\s*)?(?:[$€£]|dollars?|euros?|usd|eur)?\s*(thousands|millions|billions|tausend|millionen|milliarden|milliers|millones|miles|duizenden|miljoenen|mio|mrd|mn|bn|m|'000|’000|000)\b`)
+// ScaleIn returns the scale that a text says for its figures, such as 1e6 for "(in millions)"; else 0.
+func ScaleIn(text string) float64 {
+	if m := inScale.FindStringSubmatch(text); m != nil {
+		return scaleNamed(m[1])
+	}
+	return 0
+}
+
+func scaleNamed(word string) float64 {
+	word = strings.ToLower(word)
+	switch {
+	case strings.HasSuffix(word, "000"), word == "teur", word == "t€", word == "k€":
+		return 1e3
+	case word == "m":
+		return 1e6
+	}
+	return words.scales[word]
+}
+
+var inScale = regexp.MustCompile(`(?i)(?:\b(?:in|en|\$|€|£|usd|eur)\s*)(?:(?:of|u\.s\.|us)\s*)?(?:[$€£]|dollars?|euros?|usd|eur)?\s*((?:thousands?|millions?|billions?|milliards?|tausend|tsd|millionen|milliarden|milliers|millones|miles|duizenden|duizend|miljoenen|miljoen|miljard|teur|mio|mrd|mn|bn|m|'000|’000|000)\b|[tk]€)`)
 
 func (k *known) add(text string) {
 	k.refers = k.refers || references.MatchString(text)
 	for _, m := range inScale.FindAllStringSubmatch(text, -1) {
-		scale := words.scales[strings.TrimSuffix(strings.ToLower(m[1]), "s")]
-		if scale = max(scale, words.scales[strings.ToLower(m[1])]); strings.HasSuffix(m[1], "000") || m[1] == "milliers" || m[1] == "miles" {
-			scale = 1e3
-		} else if strings.EqualFold(m[1], "m") || strings.EqualFold(m[1], "miljoenen") {
-			scale = 1e6
-		}
-		if scale > 0 && !slices.Contains(k.scales, scale) {
+		if scale := scaleNamed(m[1]); !slices.Contains(k.scales, scale) {
 			k.scales = append(k.scales, scale)
 		}
 	}
@@ -318,11 +331,14 @@ func (k known) hasDay(d Day) bool {
 // sameUnit reports whether two figures do not contradict each other in their units. A figure
 // without a unit may stand in a column that has one in its name.
 func sameUnit(a, b Figure) bool {
-	return a.Unit == b.Unit || b.Unit == "" || a.Unit == "" && b.Unit != Time
+	return a.Unit == b.Unit || b.Unit == "" || a.Unit == "" && b.Unit != Time && b.Unit != Points
 }
 
 // equal reports whether a figure of an answer is a figure of a source, or that one rounded.
 func (k known) equal(f, source Figure) bool {
+	if f.Unit != source.Unit { // that of one of them may stand in its column
+		f, source = f.withoutMeasure(), source.withoutMeasure()
+	}
 	for _, x := range source.Values {
 		for i, v := range f.Values {
 			if f.rounds(i, v, x) {
@@ -352,6 +368,15 @@ func (k known) equal(f, source Figure) bool {
 		}
 	}
 	return false
+}
+
+// withoutMeasure returns a figure with the number that is written before a measure: 1.5 of "1.5 km".
+func (f Figure) withoutMeasure() Figure {
+	if f.Factor > 0 {
+		f.Values = slices.Clone(f.Values)
+		f.multiply(1 / f.Factor)
+	}
+	return f
 }
 
 // rounds reports whether v, the reading i of a figure, is x rounded: the difference is at most half of its

@@ -57,6 +57,7 @@ var dayForms = []struct {
 	{regexp.MustCompile(`(\d{4})\s?年\s?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?日)?`), "ymd"},
 	{regexp.MustCompile(`\b(\d{1,2})([./-])(\d{1,2})([./-])(\d{4}|\d{2})\b`), "d.m.y"},
 	{regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|er|\.)?(?:\s+(?:of|de))?[\s-]+` + monthWord + `(?:(?:,|\s+(?:of|de))?[\s-]+(\d{4})\b)?`), "dMy"},
+	{regexp.MustCompile(`(?:^|[^\pL])(\pL{3,12})\s+(?:(?:of|de)\s+)?` + monthWord + `(?:,|\s+(?:of|de|del))?\s+(\d{4})\b`), "wMy"},
 	{regexp.MustCompile(`(?:^|[^\pL])` + monthWord + `\s+(\d{1,2})(?:st|nd|rd|th)?\b(?:,?\s+(\d{4})\b)?`), "Mdy"},
 	{regexp.MustCompile(`(?:^|[^\pL])` + monthWord + `,?(?:\s+(?:of|de))?[\s-]+(\d{4})\b`), "My"},
 	{regexp.MustCompile(`\b(\d{4})-(\d{2})\b`), "ym"},
@@ -110,6 +111,14 @@ func dayOf(text string, m []int, order string) (Day, bool) {
 			marks += said
 		case 'M':
 			d.Month = words.months[strings.ToLower(said)]
+		case 'w':
+			if d.Date = int(words.ordinals[strings.ToLower(said)]); d.Date == 0 {
+				n, _ := Number(said)
+				d.Date = int(n)
+			}
+			if d.Date == 0 {
+				return d, false
+			}
 		default:
 			n, _ := strconv.Atoi(said) // digits only
 			switch part {

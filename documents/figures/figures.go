@@ -19,6 +19,7 @@ import (
 // Units of a Figure, beside codes of currencies such as "EUR".
 const (
 	Percent = "percent"
+	Points  = "percentage points"
 	Time    = "time" // in days
 )
 
@@ -31,11 +32,13 @@ type Figure struct {
 	Values []float64
 	Step   float64 // of the last digit as written, with the scale; for the first value
 	Digits int     // significant ones, as written
-	Unit   string  // Percent, Time or the code of a currency; empty: none that is known
+	Unit   string  // Percent, Points, Time, a measure or the code of a currency; empty: none that is known
 	Scale  float64 // of a word such as "million" after it, which is in Values; else 1
 	Day    Day     // of a date; then there are no Values
 	About  bool    // a word such as "about" stands before it
 	Plain  bool    // an integer without unit, sign, scale and separators
+	// Factor is that of a measure's unit, which is in Values: 1000 of "km".
+	Factor float64
 }
 
 // IsYear reports whether a figure may be a year.
@@ -53,16 +56,24 @@ type vocabulary struct {
 	currencies map[string]string
 	months     map[string]int
 	counts     map[string]float64
+	ordinals   map[string]float64
+	measures   map[string]measure
+	points     language.Set
 	percent    language.Set
 	about      language.Set
 	lists      language.Lists
+}
+
+type measure struct {
+	of     string // length, mass or volume
+	factor float64
 }
 
 var words = readWords()
 
 func readWords() vocabulary {
 	lists := language.ReadLists(wordsFile)
-	v := vocabulary{scales: map[string]float64{}, days: map[string]float64{}, currencies: map[string]string{}, months: map[string]int{}, counts: map[string]float64{}, lists: lists}
+	v := vocabulary{scales: map[string]float64{}, days: map[string]float64{}, currencies: map[string]string{}, months: map[string]int{}, counts: map[string]float64{}, ordinals: map[string]float64{}, measures: map[string]measure{}, lists: lists}
 	for name := range lists {
 		kind, of, _ := strings.Cut(name, " ")
 		number, _ := strconv.ParseFloat(of, 64) // 0 where the list has no number
@@ -76,13 +87,22 @@ func readWords() vocabulary {
 				v.currencies[w] = of
 			case "month":
 				v.months[w] = int(number)
-			case "count":
+			case "measure":
+				of, factor, _ := strings.Cut(of, " ")
+				number, _ := strconv.ParseFloat(factor, 64)
+				v.measures[w] = measure{of, number}
+			case "count", "ordinal":
 				word, value, _ := strings.Cut(w, "=")
-				v.counts[word], _ = strconv.ParseFloat(value, 64)
+				number, _ := strconv.ParseFloat(value, 64)
+				if kind == "count" {
+					v.counts[word] = number
+				} else {
+					v.ordinals[word] = number
+				}
 			}
 		}
 	}
-	v.percent, v.about = lists.Set("percent"), lists.Set("about")
+	v.points, v.percent, v.about = lists.Set("points"), lists.Set("percent"), lists.Set("about")
 	return v
 }
 
@@ -109,7 +129,11 @@ func Find(text string) []Figure {
 			out = append(out, f)
 		}
 	}
-	out = append(out, inWords(text)...)
+	for _, f := range inWords(text) {
+		if !slices.ContainsFunc(out, func(o Figure) bool { return f.Start < o.End && o.Start < f.End }) {
+			out = append(out, f)
+		}
+	}
 	slices.SortFunc(out, func(a, b Figure) int { return a.Start - b.Start })
 	return shareUnits(text, out)
 }
@@ -151,7 +175,10 @@ func inWord(text string, from, to int) bool {
 	}
 	if w := strings.ToLower(lettersAfter(text[to:])); w != "" {
 		switch {
-		case words.scales[w] > 0, words.days[w] > 0, words.currencies[w] != "", words.percent[w]:
+		case words.scales[w] > 0, words.days[w] > 0, words.currencies[w] != "", words.percent[w], words.points[w], words.measures[w].factor > 0:
+		case w == "m" || w == "b" || w == "x": // $5m, $1.6B, 5.5x
+			r, _ := utf8.DecodeRuneInString(text[to+1:])
+			return unicode.IsDigit(r)
 		case w == "st" || w == "nd" || w == "rd" || w == "th" || w == "er" || w == "ème":
 			return true
 		case language.IsIdeograph(after):
@@ -240,29 +267,48 @@ func (f *Figure) readAfter(text string) {
 		}
 		w := strings.ToLower(text[f.End:min(len(text), f.End+40)])[m[2]:m[3]]
 		end := f.End + m[3]
-		switch rest := strings.ToLower(text[min(len(text), end):min(len(text), end+12)]); {
+		rest := strings.ToLower(text[min(len(text), end):min(len(text), end+30)])
+		symbol, _ := utf8.DecodeRuneInString(rest)
+		money := f.Unit != "" && f.Unit != Percent || words.currencies[string(symbol)] != "" // 3.4 M€
+		switch points := pointsAfter.FindString(w + rest); {
+		case points != "":
+			f.unit(Points, 1, end+len(points)-len(w))
+			return
+		case words.points[w]:
+			f.unit(Points, 1, end)
+			return
 		case (w == "per" || w == "pour" || w == "por") && (strings.HasPrefix(rest, " cent") || strings.HasPrefix(rest, " ciento")):
 			f.unit(Percent, 1, end+1+len(lettersAfter(rest[1:])))
 			return
+		case money && f.Scale == 1 && scaleLetters[w] > 0:
+			f.multiply(scaleLetters[w])
+			f.Scale, f.Plain, f.End = scaleLetters[w], false, end
+			continue
 		case words.scales[w] > 0 && f.Scale == 1 && f.scaleWord(w, m[2] == 0):
 			f.multiply(words.scales[w])
 			f.Scale, f.Plain, f.End = words.scales[w], false, end
 			continue
-		case w == "m" && f.Unit != "" && f.Unit != Percent:
-			f.multiply(1e6)
-			f.Scale, f.Plain, f.End = 1e6, false, end
 		case words.percent[w]:
 			f.unit(Percent, 1, end)
 		case words.currencies[w] != "":
 			if f.Unit == "" {
 				f.unit(words.currencies[w], 1, end)
 			}
+		case words.measures[w].factor > 0 && f.Unit == "" && f.Scale == 1 && symbol != '\'' && symbol != '’':
+			f.Factor = words.measures[w].factor
+			f.unit(words.measures[w].of, f.Factor, end)
 		case words.days[w] > 0 && f.Unit == "" && (len(w) > 1 || language.IsIdeograph([]rune(w)[0])):
 			f.unit(Time, words.days[w], end)
 		}
 		return
 	}
 }
+
+// pointsAfter matches words for percentage points.
+var pointsAfter = regexp.MustCompile(`^(?:percentage|percent|%|pct)[ -]points?\b|^points? de (?:pourcentage|%)|^puntos? porcentual(?:es)?\b|^%-?(?:punkte?n?|punten)\b`)
+
+// scaleLetters are scales of amounts of money.
+var scaleLetters = map[string]float64{"k": 1e3, "t": 1e3, "m": 1e6, "b": 1e9}
 
 // scaleWord reports whether a word after a number is its scale: a short one only if it stands
 // directly after it, or after an amount of money.
@@ -407,18 +453,57 @@ var letters = regexp.MustCompile(`\pL+`)
 // inWords returns the numbers in words that have a unit: "thirty days", not "two parties".
 func inWords(text string) []Figure {
 	var out []Figure
-	for _, m := range letters.FindAllStringIndex(text, -1) {
-		value, ok := words.counts[strings.ToLower(text[m[0]:m[1]])]
+	all := letters.FindAllStringIndex(text, -1)
+	for i := 0; i < len(all); i++ {
+		value, ok := Number(text[all[i][0]:all[i][1]])
 		if !ok {
 			continue
 		}
-		f := Figure{Start: m[0], End: m[1], Values: []float64{value}, Step: 1, Digits: 1, Scale: 1}
+		f := Figure{Start: all[i][0], End: all[i][1], Step: 1, Digits: 1, Scale: 1}
+		total := 0.0
+		for ; i+1 < len(all); i++ { // one thousand two hundred and fifty
+			next, ok := Number(text[all[i+1][0]:all[i+1][1]])
+			if between := strings.ToLower(strings.TrimSpace(text[f.End:all[i+1][0]])); !ok && i+2 < len(all) && between == "" && linkWords[strings.ToLower(text[all[i+1][0]:all[i+1][1]])] {
+				if next, ok = Number(text[all[i+2][0]:all[i+2][1]]); !ok || value < 20 || next >= value && total == 0 {
+					break
+				}
+				i++
+			} else if !ok || between != "" && between != "-" {
+				break
+			}
+			switch f.End = all[i+1][1]; {
+			case next == 1000:
+				total, value = (total+value)*next, 0
+			case next == 100 && value > 0 && value < 20:
+				value *= next
+			default:
+				value += next
+			}
+		}
+		f.Values = []float64{total + value}
 		if f.readAfter(text); f.Unit != "" {
 			f.Text = text[f.Start:f.End]
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// linkWords stand between the words of a number.
+var linkWords = language.NewSet("and und et y en")
+
+// Number returns the number that a word names, also "fünfundzwanzig" and "vijfentwintig".
+func Number(word string) (value float64, ok bool) {
+	word = strings.ToLower(word)
+	if value, ok = words.counts[word]; ok {
+		return value, true
+	}
+	for _, link := range []string{"und", "ën", "en"} {
+		if unit, ten, found := strings.Cut(word, link); found && words.counts[ten] >= 20 && words.counts[unit] > 0 && words.counts[unit] < 10 {
+			return words.counts[ten] + words.counts[unit], true
+		}
+	}
+	return 0, false
 }
 
 // shareUnits gives the first figure of a range or a list the unit of the second: "10–15 %",

@@ -13,6 +13,7 @@ type formula struct {
 	start, end int
 	result     float64
 	accounts   float64 // the result if numbers alone in brackets are negative
+	points     float64 // the result if points group digits wherever they may: "1.204 + 396"
 }
 
 var alone = regexp.MustCompile(`\(\s*(\d[\d.,]*)\s*\)`)
@@ -49,9 +50,10 @@ func longestFormula(run string) (formula, bool) {
 	for _, m := range starts {
 		from := m[1] - 1
 		for to := len(run); to > from && operator.MatchString(run[from:to]); to-- {
-			if x, err := evaluate(run[from:to]); err == nil {
-				negative, _ := evaluate(alone.ReplaceAllString(run[from:to], "(-$1)"))
-				return formula{from, to, x, negative}, true
+			if x, err := evaluate(run[from:to], false); err == nil {
+				negative, _ := evaluate(alone.ReplaceAllString(run[from:to], "(-$1)"), false)
+				points, _ := evaluate(run[from:to], true)
+				return formula{from, to, x, negative, points}, true
 			}
 			if !strings.ContainsRune(".,()[] -–/=\u00a0", rune(run[to-1])) {
 				break
@@ -62,12 +64,15 @@ func longestFormula(run string) (formula, bool) {
 }
 
 // evaluate computes a formula as a text shows it: with numbers in the ways of several countries, and
-// signs of currencies and percent that are left out.
-func evaluate(s string) (float64, error) {
+// signs of currencies and percent that are left out. With points, "1.204" is more than a thousand.
+func evaluate(s string, points bool) (float64, error) {
 	x, err := Evaluate(number.ReplaceAllStringFunc(goSigns.Replace(s), func(n string) string {
 		values, _ := Readings(n)
 		if values == nil {
 			return "?"
+		}
+		if points && !strings.Contains(n, ",") {
+			values[0] = slices.Max(values)
 		}
 		return strconv.FormatFloat(values[0], 'f', -1, 64)
 	}))
@@ -82,7 +87,7 @@ func evaluate(s string) (float64, error) {
 // written in percent.
 func isResult(all []formula, f Figure) bool {
 	return len(f.Values) > 0 && slices.ContainsFunc(all, func(x formula) bool {
-		return (f.End <= x.start || f.Start >= x.end) && (f.result(x.result) || f.result(x.accounts) || f.Unit == Percent && f.result(100*x.result))
+		return (f.End <= x.start || f.Start >= x.end) && (f.result(x.result) || f.result(x.accounts) || f.result(x.points) || f.Unit == Percent && f.result(100*x.result))
 	})
 }
 

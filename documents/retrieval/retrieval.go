@@ -75,8 +75,9 @@ func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []str
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		if len(words) > 0 {
-			byWords, err = s.Store.SearchText(gctx, owner, withAlike(query, words), docIDs, max(k, fusedRanks))
-			byWords = bySurroundings(byPhrases(inOrder, byWords))
+			asked := withAlike(query, words)
+			byWords, err = s.Store.SearchText(gctx, owner, asked, docIDs, max(k, fusedRanks))
+			byWords = byRows(query, asked, bySurroundings(byPhrases(inOrder, byWords)))
 		}
 		return err
 	})

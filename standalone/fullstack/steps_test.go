@@ -11,7 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/client"
 
+	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -26,7 +28,7 @@ func results(r llmtest.Request) int { return bytes.Count(r.Body, []byte(`"role":
 // thoroughly scripts a turn that plans, searches, opens and computes before it answers. Each call
 // of the model takes a moment.
 func thoroughly(model *llmtest.Server) (modelCalls, toolCalls int) {
-	const moment = 60 * time.Millisecond
+	const moment = 150 * time.Millisecond
 	model.On(llmtest.Match{Kind: llmtest.Structured, Schema: "plan"}, llmtest.Answer{Delay: moment, JSON: object{"steps": []string{"Find the ratio", "Compute"}}})
 	for n, calls := range []llmtest.Answer{
 		llmtest.Calls(llmtest.Call("search_documents", object{"query": "liquidity coverage ratio", "also": []string{"minimum percent"}}), llmtest.Call("list_documents", object{})),
@@ -41,29 +43,30 @@ func thoroughly(model *llmtest.Server) (modelCalls, toolCalls int) {
 	return 5, 5
 }
 
-// turnsWithKills asks questions, each of which takes several steps, and kills a worker at a random
-// moment of each. Another worker ends the turn, and nothing that had ended runs again.
+// turnsWithKills asks questions, each of which takes several steps, and at a random moment of each
+// kills the worker that runs a step. The other worker ends the turn, and nothing that had ended runs
+// again. At least a third of the kills hit a step before it ends.
 func turnsWithKills(t *testing.T, turns int) {
 	s, model := apart(t, onPostgres(t))
 	modelCalls, toolCalls := thoroughly(model)
-	s.Worker()
+	workers := []*stacktest.Role{s.Worker(), s.Worker()}
 	api := s.API()
 	c := newTalk(t, func() string { return api.URL }, s.NewUser())
 	c.upload("Liquidity circular", circular)
 	temporal := s.Servers.TemporalClient()
-	for i := range turns {
-		victim := s.Worker()
+	hits := 0
+	for i := 0; i < turns || 3*hits < turns && i < 3*turns; i++ {
 		question := fmt.Sprintf("Question %d: what is the ratio?", i)
 		turn := newTalk(t, c.url, c.client)
 		stream := turn.send(question, object{"agent": "assistant", "effort": "thorough"})
-		kill := time.AfterFunc(rand.N(800*time.Millisecond), victim.Kill)
+		id := workflows.ThreadWorkflowID(turn.thread)
+		time.Sleep(rand.N(time.Second)) // the moment
+		killWhoeverWorks(t, temporal, id, workers)
 		var seen []event
 		end := stream.until(func(e event) bool {
 			seen = append(seen, e)
 			return terminal(e)
 		})
-		kill.Stop()
-		victim.Kill()
 		require.Equal(t, "response", end.Type, "%+v", end)
 		require.Equal(t, "The ratio is at least 100 percent [1].", end.Response)
 
@@ -91,10 +94,55 @@ func turnsWithKills(t *testing.T, turns int) {
 		require.GreaterOrEqual(t, asked, modelCalls)
 		require.LessOrEqual(t, asked, modelCalls+1, "only the call that ran when the worker died is made again")
 
-		silent, after := longestSilence(fetchHistory(t, temporal, workflows.ThreadWorkflowID(turn.thread)))
-		t.Logf("turn %d: nothing was recorded for %s after %s", i, silent, after)
+		h := fetchHistory(t, temporal, id)
+		scheduled, repeated := activitiesOf(h)
+		require.Equal(t, toolCalls, scheduled["CallTool"], "no tool call is made twice")
+		if repeated > 0 {
+			hits++
+		}
+		silent, after := longestSilence(h)
+		t.Logf("turn %d: %d steps were hit; nothing was recorded for %s after %s", i, repeated, silent, after)
 		require.LessOrEqual(t, silent, maxSilence, "after %s", after)
 	}
+	require.GreaterOrEqual(t, 3*hits, turns, "the kills hit running steps")
+}
+
+// killWhoeverWorks kills the worker that runs a step of a thread, as soon as one runs or the thread is idle, and
+// starts another one in its place.
+func killWhoeverWorks(t *testing.T, temporal client.Client, thread string, workers []*stacktest.Role) {
+	victim := 0
+	require.Eventually(t, func() bool {
+		d, err := temporal.DescribeWorkflowExecution(t.Context(), thread, "")
+		if err != nil {
+			return false
+		}
+		for _, a := range d.PendingActivities {
+			for n, w := range workers {
+				if strings.HasPrefix(a.LastWorkerIdentity, fmt.Sprintf("%d@", w.Pid())) {
+					victim = n
+					return true
+				}
+			}
+		}
+		return len(d.PendingActivities) == 0 && d.PendingWorkflowTask == nil
+	}, waitTimeout, 5*time.Millisecond)
+	workers[victim].Kill()
+	workers[victim].Start()
+}
+
+// activitiesOf returns how often a history schedules activities, by their type, and how many of
+// them ended in a later attempt than the first.
+func activitiesOf(h *historypb.History) (scheduled map[string]int, repeated int) {
+	scheduled = map[string]int{}
+	for _, e := range h.Events {
+		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil {
+			scheduled[a.ActivityType.Name]++
+		}
+		if a := e.GetActivityTaskStartedEventAttributes(); a != nil && a.Attempt > 1 {
+			repeated++
+		}
+	}
+	return scheduled, repeated
 }
 
 // maxSilence is how long a turn may stand still after its worker died, while another one runs.

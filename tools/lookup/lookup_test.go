@@ -348,7 +348,7 @@ func TestCaptionAndHeaderOfATableAreWordsOfItsRows(t *testing.T) {
 		{Chunk: chat.Chunk{ID: "d.0", DocID: "d", Text: text[0], Start: 0, End: len(text[0])}, Title: "Report"},
 		{Chunk: chat.Chunk{ID: "d.1", DocID: "d", Text: text[1], Ordinal: 1, Start: len(text[0]) + 1, End: len(text[0]) + 1 + len(text[1]), Heading: "Consolidated Balance Sheets: | 2024 | 2023"}, Title: "Report"},
 	}}}
-	require.Contains(t, do(t, Outline(l), "ann", `{"document":"d","words":"balance sheets"}`).Content, "table: Consolidated Balance Sheets: | 2024 | 2023")
+	require.Contains(t, do(t, Outline(l), "ann", `{"document":"d","words":"balance sheets"}`).Content, "table: Consolidated Balance Sheets (in millions): | 2024 | 2023")
 	require.Equal(t, []string{"d.1"}, do(t, FindInDocument(l), "ann", `{"document":"d","words":"goodwill 2024 \"balance sheets\""}`).ChunkIDs)
 	require.Equal(t, []string{"d.0"}, do(t, FindInDocument(l), "ann", `{"document":"d","words":"\"balance sheets\""}`).ChunkIDs, "a heading alone is no place")
 }

@@ -44,6 +44,11 @@ func (q tableQuestion) records(t *openTable) (reading, bool) {
 			rows = append(rows, i)
 		}
 	}
+	for _, i := range append(q.in(q.said["thing"]), q.in(q.said["being"])...) {
+		if !q.words[i].filler {
+			r.use(i)
+		}
+	}
 	c := q.measure(t, &r)
 	of := fmt.Sprintf("%s of %s", excerpt.Count(looked, "row"), t.name())
 	if len(conditions) > 0 {
@@ -387,6 +392,13 @@ func (q tableQuestion) states(t *openTable, r *reading, add addCondition) {
 			continue
 		}
 		used := q.in(q.said[state])
+		if not := q.endsAt("not", q.said[state][0].start); not.end > 0 { // not paid, not open
+			used = append(used, q.in([]span{not})...)
+			if state == "overdue" {
+				return
+			}
+			state = map[string]string{"open": "paid", "paid": "open"}[state]
+		}
 		if c, values := t.withValue(state); c >= 0 {
 			add(excerpt.PlainTitle(t.Columns[c].Name)+": "+strings.Join(values, ", "), func(row tables.Row) bool { return is(state, row.Cells[c].Text) }, used...)
 			return
@@ -428,7 +440,7 @@ func (q tableQuestion) states(t *openTable, r *reading, add addCondition) {
 func (q tableQuestion) marks(t *openTable, add addCondition) {
 	for c, col := range t.Columns {
 		used := q.afterCount(col.Name, t.lang)
-		if len(used) == 0 || col.Kind != tables.Text || slices.ContainsFunc(t.Rows, func(row tables.Row) bool {
+		if len(used) == 0 || col.Kind != tables.Text || anyIs("paid", col.Name) || slices.ContainsFunc(t.Rows, func(row tables.Row) bool {
 			v := row.Cells[c].Text
 			return v != "" && !is("yes", v) && !is("no", v)
 		}) {

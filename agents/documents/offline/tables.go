@@ -126,7 +126,10 @@ func FromTables(question string, f llm.Facts) (text string, ok bool) {
 				continue
 			}
 			sure := r.sure
-			r.use(q.some(t.title+" "+t.Heading+" "+t.Caption, t.lang)...)
+			named := q.some(t.title+" "+t.Heading+" "+t.Caption, t.lang)
+			if r.use(named...); r.records && len(named) > 0 { // "the highest invoice" of the table of invoices
+				sure++
+			}
 			for _, list := range []string{"list", "lookup", "period", "different", "amount asked"} {
 				r.use(q.in(q.said[list])...)
 			}

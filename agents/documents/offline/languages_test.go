@@ -1,0 +1,73 @@
+package offline
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestTablesAnswerInFourLanguages(t *testing.T) {
+	docs := map[string]string{
+		"Lagerliste":  "# Lagerliste\n\nArtikel | Lager | Bestand | Mindestbestand | Preis (EUR)\nPumpe P200 | W3 | 4 | 5 | 1.190,00\nSchlauch 2 m | W1 | 152 | 50 | 12,40\nDichtung 40 mm | W3 | 120 | 100 | 3,50\nVentil V7 | W3 | 47 | 20 | 89,00\nFilter F9 | W2 | 0 | 10 | 22,30",
+		"Rechnungen":  "Offene und bezahlte Rechnungen\n\nNr. | Kunde | Betrag | Fällig am | Status\n2026-1 | Müller | 1.200,50 | 01.10.2026 | bezahlt\n2026-2 | Schulz | 300,00 | 15.10.2026 | offen\n2026-3 | Krause | 80,25 | 24.12.2026 | offen\nSumme |  | 1.580,75",
+		"Factures":    "Numéro | Client | Montant | Échéance | Payée\nF-1 | Dupont | 1 200,50 € | 1 octobre 2026 | oui\nF-2 | Martin | 300,00 € | 15 octobre 2026 | non\nF-3 | Leroy | 80,25 € | 24 décembre 2026 | non",
+		"Stock":       "Pièce | Dépôt | Quantité | Prix\nPompe P200 | W3 | 4 | 1 190,00\nTuyau 2 m | W1 | 152 | 12,40\nJoint 40 mm | W3 | 120 | 3,50",
+		"Facturas":    "Factura | Cliente | Importe | Vencimiento | Pagada\nA-1 | García | 1.200,50 | 01/10/2026 | sí\nA-2 | López | 300,00 | 15/10/2026 | no\nA-3 | Ruiz | 80,25 | 24/12/2026 | no",
+		"Existencias": "Pieza | Almacén | Existencias | Precio\nBomba P200 | W3 | 4 | 1.190,00\nManguera | W1 | 152 | 12,40\nJunta | W3 | 120 | 3,50",
+		"Facturen":    "Factuur | Klant | Bedrag | Vervaldatum | Betaald\nB-1 | Jansen | 1.200,50 | 01-10-2026 | ja\nB-2 | Visser | 300,00 | 15-10-2026 | nee\nB-3 | Bakker | 80,25 | 24-12-2026 | nee",
+		"Voorraad":    "Onderdeel | Magazijn | Voorraad | Prijs\nPomp P200 | W3 | 4 | 1.190,00\nSlang | W1 | 152 | 12,40\nPakking | W3 | 120 | 3,50",
+	}
+	for _, of := range []struct {
+		title, question string
+		want            []string // nil: no answer
+	}{
+		{"Lagerliste", "Wie viele Teile sind im Lager W3?", []string{"**3** rows", "Lager: W3", "**171**"}},
+		{"Lagerliste", "Welcher Artikel hat den höchsten Bestand?", []string{"**152**", "Schlauch 2 m"}},
+		{"Lagerliste", "höchster Bestand", []string{"**152**"}},
+		{"Lagerliste", "Was ist der niedrigste Preis?", []string{"**3,50**"}},
+		{"Lagerliste", "Wie hoch ist der durchschnittliche Preis?", []string{"**263.44 EUR**"}},
+		{"Lagerliste", "Welche Artikel kosten mehr als 50 Euro?", []string{"2 of 5 rows", "Ventil V7"}},
+		{"Rechnungen", "Welche Rechnungen sind überfällig?", []string{"1 of 3 rows", "| 2026-2 |"}},
+		{"Rechnungen", "Summe aller offenen Rechnungen", []string{"**380.25**", "2 of 3 rows"}},
+		{"Rechnungen", "Wie viele Rechnungen sind offen?", []string{"**2** rows"}},
+		{"Rechnungen", "Welche Rechnungen von Schulz sind noch nicht bezahlt?", []string{"1 of 3 rows", "| 2026-2 |"}},
+		{"Rechnungen", "Was ist die höchste Rechnung?", []string{"**1.200,50**"}},
+		{"Rechnungen", "Welche Rechnungen sind im Dezember fällig?", []string{"| 2026-3 |"}},
+		{"Factures", "Quelles factures sont en retard ?", []string{"1 of 3 rows", "| F-2 |"}},
+		{"Factures", "Total des factures impayées", []string{"**380.25 EUR**"}},
+		{"Factures", "Quel est le montant total des factures ouvertes ?", []string{"**380.25 EUR**"}},
+		{"Factures", "Combien de factures ne sont pas payées ?", []string{"**2** rows"}},
+		{"Factures", "Quelle facture a le montant le plus élevé ?", []string{"**1 200,50 €**"}},
+		{"Factures", "Quelles factures sont échues ?", []string{"| F-2 |"}},
+		{"Stock", "Combien de pièces sont dans le dépôt W3 ?", []string{"**2** rows", "**124**"}},
+		{"Stock", "Quel est le stock le plus élevé ?", []string{"**152**"}},
+		{"Stock", "Quelle pièce est la moins chère ?", []string{"**3,50**", "Joint 40 mm"}},
+		{"Stock", "Quel est le prix moyen ?", []string{"**401.97**"}},
+		{"Facturas", "¿Qué facturas están vencidas?", []string{"1 of 3 rows", "| A-2 |"}},
+		{"Facturas", "Total de las facturas pendientes", []string{"**380.25**"}},
+		{"Facturas", "¿Cuántas facturas están abiertas?", []string{"**2** rows"}},
+		{"Facturas", "¿Cuál es la factura más alta?", []string{"**1.200,50**"}},
+		{"Facturas", "Suma de todas las facturas no pagadas", []string{"**380.25**"}},
+		{"Existencias", "¿Cuántas piezas hay en el almacén W3?", []string{"**2** rows", "**124**"}},
+		{"Existencias", "¿Qué pieza tiene las existencias más altas?", []string{"**152**"}},
+		{"Existencias", "¿Cuál es el precio medio?", []string{"**401.97**"}},
+		{"Existencias", "¿Qué pieza es la más barata?", []string{"**3,50**"}},
+		{"Facturen", "Welke facturen zijn te laat?", []string{"| B-2 |"}},
+		{"Facturen", "Welke facturen zijn vervallen?", []string{"1 of 3 rows", "| B-2 |"}},
+		{"Facturen", "Totaal van alle openstaande facturen", []string{"**380.25**"}},
+		{"Facturen", "Hoeveel facturen zijn nog niet betaald?", []string{"**2** rows"}},
+		{"Facturen", "Wat is de hoogste factuur?", []string{"**1.200,50**"}},
+		{"Voorraad", "Hoeveel onderdelen liggen in magazijn W3?", []string{"**2** rows", "**124**"}},
+		{"Voorraad", "Wat is de hoogste voorraad?", []string{"**152**"}},
+		{"Voorraad", "Welk onderdeel is het goedkoopst?", []string{"**3,50**"}},
+		{"Voorraad", "Wat is de gemiddelde prijs?", []string{"**401.97**"}},
+		{"Lagerliste", "Wie viele Schuhe sind im Lager W3?", nil},
+		{"Lagerliste", "Welche Rechnungen sind nicht überfällig?", nil},
+	} {
+		got, ok := FromTables(of.question, opened(docs, of.title))
+		assert.Equal(t, of.want != nil, ok, "%s: %s", of.question, got)
+		for _, part := range of.want {
+			assert.Contains(t, got, part, of.question)
+		}
+	}
+}
