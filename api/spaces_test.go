@@ -294,6 +294,21 @@ func TestConversationOfASpaceIsReadByItsReadersOnly(t *testing.T) {
 	require.Contains(t, own, chat.Withheld)
 }
 
+// A board keeps what it quotes, so its chat reads no space.
+func TestChatOfABoardIsInNoSpace(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann := b.client().signedIn("ann")
+	space, _ := ann.withCanary(b, "Team", "canary")
+	board := ann.call(201, "POST", "/api/discoveries", m{"title": "Churn"})["id"].(string)
+	for _, body := range []m{{"message": "What sings?", "thread_id": board}, {"message": "What sings?", "thread_id": board, "agent": "documents"}} {
+		body["space_id"] = space
+		refused := ann.call(400, "POST", "/api/chat", body)["error"].(m)["details"].([]any)[0].(m)
+		require.Equal(t, "is not used in the chat of a board", refused["problem"])
+	}
+	ann.stream("POST", "/api/chat", m{"message": "What sings?", "thread_id": board}).until("response")
+}
+
 // Rule C15.
 func TestOpenStreamInASpaceEndsWhenItsReaderIsRemoved(t *testing.T) {
 	t.Parallel()
