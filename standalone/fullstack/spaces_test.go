@@ -83,6 +83,46 @@ func TestTurnsInASpaceReadItsDocumentsUntilTheirAuthorIsRemoved(t *testing.T) {
 	}
 }
 
+// Rules D18, C15: lists, candidates in questions, other names, spelling and tags.
+func TestMessagesElsewhereLearnNothingOfASpace(t *testing.T) {
+	t.Parallel()
+	s := stacktest.Start(t, stacktest.Flag("supabase-jwt-secret", supabaseSecret))
+	c := newTalk(t, func() string { return s.URL }, s.Client)
+	ann, bob, eve := c.signedIn("ann"), c.signedIn("bob"), c.signedIn("eve")
+	var space, other struct{ ID string }
+	ann.do(http.StatusCreated, http.MethodPost, "/api/spaces", object{"name": "Team"}, &space)
+	ann.do(http.StatusNoContent, http.MethodPut, "/api/spaces/"+space.ID+"/members", object{"kind": "person", "id": "bob", "role": "reader"}, nil)
+	eve.do(http.StatusCreated, http.MethodPost, "/api/spaces", object{"name": "Other"}, &other)
+	in := ann.in(space.ID)
+	in.upload("Zephyr lease TEAMCANARY", "# Zephyr lease TEAMCANARY\n\nThe tenant of the Zephyr pays 900 euros to TEAMCANARY each month.")
+	in.upload("Zephyr table TEAMCANARY", "# Zephyr table TEAMCANARY\n\n| Month | TEAMCANARY |\n| --- | --- |\n| May | 12 |\n| June | 14 |")
+	messages := []string{
+		"Which documents are there?", "Summarize the Zephyr lease.", "Summarize the Zephir leese.", "Compare the Zephyr lease with the Zephyr table.",
+		"What does the tenant of the Zephyr pay?", "What is the sum of the months in the Zephyr table?", "Summarize the Zephyr.", "Summarize and audit the Zephyr lease.",
+	}
+	shown := 0
+	for _, message := range messages {
+		body := func() object { return object{"message": message, "thread_id": uuid.NewString()} }
+		if _, answer := bob.in(space.ID).asks("/api/chat", body()); strings.Contains(answer, "TEAMCANARY") {
+			shown++
+		}
+		for who, person := range map[string]*talk{"a reader elsewhere": bob, "a stranger": eve, "a stranger in a space of their own": eve.in(other.ID)} {
+			status, answer := person.asks("/api/chat", body())
+			require.Equal(t, http.StatusOK, status, answer)
+			require.NotContains(t, answer, "TEAMCANARY", "%s: %s", who, message)
+		}
+	}
+	require.GreaterOrEqual(t, shown, len(messages)-2, "what the readers of the space see")
+	for _, path := range []string{"/api/documents", "/api/search?q=Zephyr", "/api/search?q=TEAMCANARY", "/api/conversations?q=Zephyr", "/api/spaces"} {
+		for who, person := range map[string]*talk{"a stranger": eve, "a stranger in a space of their own": eve.in(other.ID)} {
+			_, _, answer := person.post(path, "")
+			require.NotContains(t, answer, "TEAMCANARY", "%s: %s", who, path)
+		}
+	}
+	_, _, shared := bob.post("/api/documents", "")
+	require.NotContains(t, shared, "TEAMCANARY", "a reader elsewhere")
+}
+
 // spaceAsks asks the same in every dialect. Each body names the space, or none.
 var spaceAsks = []struct {
 	dialect, path string
