@@ -230,7 +230,7 @@ func (w *world) call(r route, as, in int, t target) request {
 			out.where = t.space
 		}
 		if properties["message"] != nil {
-			body["message"] = w.question(as, out.where, "")
+			body["message"] = w.question(as, out.where, t.talk.id)
 		}
 		out.body = body
 	}
@@ -275,7 +275,7 @@ func (w *world) walk(ctx context.Context) {
 // step does one random thing.
 func (w *world) step(ctx context.Context) {
 	person, in := w.rand(w.people), w.rand(len(w.spaces))
-	if w.rand(2) == 0 {
+	if w.rand(3) > 0 {
 		person = w.reader(in)
 	}
 	header := in
@@ -313,13 +313,14 @@ func (w *world) step(ctx context.Context) {
 	}
 }
 
-// reader returns somebody who was added to a space, and perhaps removed.
+// reader returns somebody who was added to a space; a quarter of the calls counts those who were removed.
 func (w *world) reader(in int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []int
+	removed := w.random.IntN(4) == 0
 	for person := range w.people {
-		if len(w.members[seat{person, in}]) > 0 {
+		if spans := w.members[seat{person, in}]; len(spans) > 0 && (removed || spans[len(spans)-1].to.IsZero()) {
 			all = append(all, person)
 		}
 	}
@@ -328,13 +329,12 @@ func (w *world) reader(in int) int {
 
 // ask asks in a space, and perhaps shares the conversation.
 func (w *world) ask(ctx context.Context, a ask, person, in int) {
-	thread, own := uuid.NewString(), ""
+	thread := uuid.NewString()
 	if a.turn {
 		w.turns.Add(1)
-		own = w.newCanary(canary{kind: "conversation", space: in, owner: person, talk: thread})
 	}
 	r := request{as: person, in: nowhere, where: in, method: "POST", path: a.path, name: a.path + " " + a.name}
-	question, space := w.question(person, in, own), w.spaces[in].id
+	question, space := w.question(person, in, thread), w.spaces[in].id
 	if w.rand(2) == 0 {
 		r.in, space = in, ""
 	}

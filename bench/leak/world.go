@@ -13,8 +13,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,7 +47,7 @@ type world struct {
 	canaries map[string]canary
 	members  map[seat][]span
 	spaces   []space
-	asked    map[int]turn // by number
+	asked    map[string]turn // by its canary
 	talks    []talk
 	leaks    []string
 	legal    int
@@ -76,7 +74,7 @@ type space struct {
 	manager int
 }
 
-// turn is a message, which names its number.
+// turn is a message, which has the canary of its conversation.
 type turn struct {
 	person, space int
 	sent          time.Time
@@ -90,15 +88,12 @@ type talk struct {
 	shared   time.Time // zero: it is not
 }
 
-var (
-	word   = regexp.MustCompile(`canary[0-9a-f]{12}`)
-	number = regexp.MustCompile(`leakturn(\d+)x`)
-)
+var word = regexp.MustCompile(`canary[0-9a-f]{12}`)
 
 // open starts Palaver. stop may be called twice.
 func open(ctx context.Context, o options, env []string) (*world, func(), error) {
 	w := &world{options: o, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * o.workers}, Timeout: time.Minute},
-		random: rand.New(rand.NewPCG(o.seed, 1)), canaries: map[string]canary{}, members: map[seat][]span{}, asked: map[int]turn{}, reached: map[string]int{}}
+		random: rand.New(rand.NewPCG(o.seed, 1)), canaries: map[string]canary{}, members: map[seat][]span{}, asked: map[string]turn{}, reached: map[string]int{}}
 	w.log = &logReader{w: w}
 	model, err := llmtest.Listen("127.0.0.1:0", llmtest.Pace{})
 	if err != nil {
@@ -244,14 +239,14 @@ func (w *world) member(person, in int, from, to time.Time) bool {
 // prompt judges what a model is told, for the person and the space of the message.
 func (w *world) prompt(text string) {
 	w.prompts.Add(1)
-	last := number.FindAllStringSubmatch(text, -1)
 	t := turn{person: nowhere, space: nowhere}
-	if len(last) > 0 {
-		n, _ := strconv.Atoi(last[len(last)-1][1]) // digits
-		w.mu.Lock()
-		t = w.asked[n]
-		w.mu.Unlock()
+	w.mu.Lock()
+	for _, c := range word.FindAllString(text, -1) {
+		if asked, is := w.asked[c]; is {
+			t = asked // the last one is that of the message
+		}
 	}
+	w.mu.Unlock()
 	w.judge("a model's prompt", fmt.Sprintf("a prompt for person %d in space %d", t.person, t.space), t.person, t.space, text, t.sent, time.Now())
 }
 
@@ -327,7 +322,7 @@ func (w *world) fill(ctx context.Context) error {
 
 func (w *world) upload(ctx context.Context, as, in int, name string) (id string, err error) {
 	var doc struct{ ID, Status string }
-	text := "# Circular " + name + "\n\nThe liquidity ratio of " + name + " must be at least 100 %."
+	text := "# Circular " + name + "\n\nThe liquidity ratio of the bank " + name + " must be at least 100 %. It is reported to the board every month."
 	if err := w.must(ctx, as, in, "POST", "/api/documents", object{"title": "Circular " + name, "text": text}, &doc); err != nil {
 		return "", err
 	}
@@ -376,11 +371,11 @@ func (w *world) changeMember(ctx context.Context, in, person int) error {
 	return nil
 }
 
-// question is a message that names its turn.
-func (w *world) question(person, in int, own string) string {
+// question is a message in a conversation, with a canary.
+func (w *world) question(person, in int, talk string) string {
+	own := w.newCanary(canary{kind: "conversation", space: in, owner: person, talk: talk})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := len(w.asked)
-	w.asked[n] = turn{person, in, time.Now()}
-	return strings.TrimSpace(fmt.Sprintf("What must the liquidity ratio be? leakturn%dx %s", n, own))
+	w.asked[own] = turn{person, in, time.Now()}
+	return "What must the liquidity ratio of the bank be at least, and who reports it to the board every month? " + own
 }
