@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/boards"
 	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
@@ -21,6 +22,8 @@ import (
 func (s *server) agentOnBoard(ctx context.Context, owner, thread string, agent chat.Agent) (chat.Agent, error) {
 	err := s.Store.HasBoard(ctx, owner, thread)
 	switch {
+	case err == nil && db.SpaceOf(ctx) != "": // the board would keep what it quotes of the space
+		return "", problem.Invalid("space_id", "is not used in the chat of a board")
 	case err == nil:
 		return chat.AgentDiscovery, nil
 	case notFound(err) && agent != chat.AgentDiscovery:

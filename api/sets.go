@@ -51,7 +51,7 @@ func (s *server) readSet(c *gin.Context) (chat.DocumentSet, error) {
 		return chat.DocumentSet{}, err
 	}
 	var p dialect.Problems
-	v := chat.DocumentSet{Owner: identity.Of(c).ID, Name: chat.OneLine(b.Name), DocIDs: p.UUIDs("doc_ids", b.DocIDs)}
+	v := chat.DocumentSet{Owner: libraryOf(c.Request.Context(), identity.Of(c).ID), Name: chat.OneLine(b.Name), DocIDs: p.UUIDs("doc_ids", b.DocIDs)}
 	p.Text("name", v.Name, 1, maxSetName)
 	if err := p.Err(); err != nil {
 		return v, err
@@ -104,5 +104,5 @@ func (s *server) updateSet(c *gin.Context, id string) error {
 }
 
 func (s *server) deleteSet(c *gin.Context, id string) error {
-	return respondEmpty(c, s.Store.DeleteSet(c.Request.Context(), identity.Of(c).ID, id))
+	return respondEmpty(c, s.Store.DeleteSet(c.Request.Context(), libraryOf(c.Request.Context(), identity.Of(c).ID), id))
 }

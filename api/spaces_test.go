@@ -198,7 +198,7 @@ func TestRolesInASpace(t *testing.T) {
 	carol.call(200, "GET", "/api/documents/"+doc, nil, spaceHeader, space)
 
 	// What works in no space is refused there, so that nothing is private by mistake.
-	for _, route := range []string{"/api/discoveries", "/api/document-sets", "/api/imports", "/api/me"} {
+	for _, route := range []string{"/api/discoveries", "/api/imports", "/api/me"} {
 		ann.call(400, "GET", route, nil, spaceHeader, space)
 	}
 	bob.call(400, "POST", "/api/chat", m{"message": "x", "tagged_doc_ids": []string{doc}})
@@ -292,6 +292,61 @@ func TestConversationOfASpaceIsReadByItsReadersOnly(t *testing.T) {
 	_, own := bob.body("/api/chat/history/"+copied, "")
 	require.NotContains(t, own, "It sings.")
 	require.Contains(t, own, chat.Withheld)
+}
+
+// Rule D17: sets of a space are its own; contributors change them.
+func TestSetsOfASpace(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob, carol, eve := b.client().signedIn("ann"), b.client().signedIn("bob"), b.client().signedIn("carol"), b.client().signedIn("eve")
+	space, doc := ann.withCanary(b, "Team", "canary")
+	members := "/api/spaces/" + space + "/members"
+	ann.call(204, "PUT", members, m{"kind": "person", "id": "bob", "role": "contributor"})
+	ann.call(204, "PUT", members, m{"kind": "person", "id": "carol", "role": "reader"})
+	body := m{"name": "Canaries", "doc_ids": []string{doc}}
+	set := bob.call(201, "POST", "/api/document-sets", body, spaceHeader, space)["id"].(string)
+	path := "/api/document-sets/" + set
+	read := func(c *client, space string) string {
+		_, body := c.body("/api/document-sets", space)
+		return body
+	}
+	require.Contains(t, read(carol, space), doc)
+	for who, c := range map[string]*client{"a reader": carol, "a contributor": bob} {
+		require.NotContains(t, read(c, ""), "Canaries", "%s elsewhere", who)
+		c.call(404, "PUT", path, m{"name": "Mine"})
+		c.call(404, "DELETE", path, nil)
+		c.call(400, "POST", "/api/document-sets", body)
+	}
+	for _, r := range [][2]string{{"POST", "/api/document-sets"}, {"PUT", path}, {"DELETE", path}} {
+		carol.call(403, r[0], r[1], body, spaceHeader, space)
+		eve.call(404, r[0], r[1], body, spaceHeader, space)
+	}
+	require.NotContains(t, read(eve, space), "Canaries")
+	own := carol.call(202, "POST", "/api/documents", m{"title": "Own", "text": "Own."})["id"]
+	bob.call(400, "POST", "/api/document-sets", m{"name": "x", "doc_ids": []any{own}}, spaceHeader, space)
+	ann.call(200, "PUT", path, m{"name": "Birds", "doc_ids": []string{doc}}, spaceHeader, space)
+	carol.stream("POST", "/api/chat", m{"message": "What sings?", "space_id": space, "tagged_set_ids": []string{set}}).until("response")
+	carol.call(400, "POST", "/api/chat", m{"message": "What sings?", "tagged_set_ids": []string{set}})
+	ann.call(204, "DELETE", members+"?kind=person&id=bob", nil)
+	bob.call(404, "PUT", path, body, spaceHeader, space)
+	require.NotContains(t, read(bob, space), "Birds")
+	ann.call(204, "DELETE", path, nil, spaceHeader, space)
+	require.NotContains(t, read(carol, space), "Birds")
+}
+
+// A board keeps what it quotes, so its chat reads no space.
+func TestChatOfABoardIsInNoSpace(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann := b.client().signedIn("ann")
+	space, _ := ann.withCanary(b, "Team", "canary")
+	board := ann.call(201, "POST", "/api/discoveries", m{"title": "Churn"})["id"].(string)
+	for _, body := range []m{{"message": "What sings?", "thread_id": board}, {"message": "What sings?", "thread_id": board, "agent": "documents"}} {
+		body["space_id"] = space
+		refused := ann.call(400, "POST", "/api/chat", body)["error"].(m)["details"].([]any)[0].(m)
+		require.Equal(t, "is not used in the chat of a board", refused["problem"])
+	}
+	ann.stream("POST", "/api/chat", m{"message": "What sings?", "thread_id": board}).until("response")
 }
 
 // Rule C15.

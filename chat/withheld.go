@@ -91,12 +91,12 @@ func webOnly(all []Citation) (web []Citation) {
 }
 
 // withheldMetadata are the keys of a message's metadata that tell nothing of documents.
-var withheldMetadata = []string{"client_turn_id", "stream_run_id", "action", "attachments", "references", "tokens_used", "cost_usd", "model", "finished_reason",
+var withheldMetadata = []string{"author", "client_turn_id", "stream_run_id", "action", "attachments", "references", "tokens_used", "cost_usd", "model", "finished_reason",
 	"cancelled_by", "interrupted", "interrupted_reason", "kind", "interrupt_id", "interrupt_type", "outcome", "outcome_at", "channel", "code"}
 
-// Withhold returns the message without what it took from documents. What a person wrote stays.
-func (m Message) Withhold() Message {
-	if m.Role == "user" {
+// Withhold returns the message without what it took from documents. What the reader wrote stays.
+func (m Message) Withhold(byReader bool) Message {
+	if m.Role == "user" && byReader {
 		return m
 	}
 	var cited struct {

@@ -109,7 +109,7 @@ func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 	}
 	for _, table := range append(tables(), "leases", "tool_servers", "limits", "goose_db_version") {
 		as("ann", func(tx pgx.Tx) {
-			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "leases", "tool_servers", "limits", "anonymous_owners", "claims", "spending", "model_usage", "connections", "access_keys", "shares", "person_groups", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
+			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "leases", "tool_servers", "limits", "anonymous_owners", "claims", "spending", "model_usage", "connections", "access_keys", "shares", "person_groups", "space_members", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
 				require.Zero(t, rows(tx, table, ""), table)
 				return
 			}
@@ -146,6 +146,7 @@ func TestRowSecurityShowsASpaceToItsMembersOnly(t *testing.T) {
 	require.NoError(t, s.CreateSpace(ctx, "ann", chat.Space{ID: "p", Name: "Team"}))
 	require.NoError(t, s.CreateDocument(ctx, d, []byte("canary")))
 	require.NoError(t, s.StoreText(ctx, d.Owner, d.ID, "canary", []chat.Chunk{{Text: "canary", End: 6}}, [][]float32{{1}}))
+	require.NoError(t, s.CreateSet(ctx, chat.DocumentSet{ID: "s", Owner: d.Owner, Name: "Canaries", DocIDs: []string{d.ID}}))
 	require.NoError(t, s.PutSpaceMember(ctx, "ann", "p", chat.SpaceMember{ID: "bob", Role: chat.Reader}))
 	require.NoError(t, s.PutSpaceMember(ctx, "ann", "p", chat.SpaceMember{ID: "legal", Group: true, Role: chat.Reader}))
 	require.NoError(t, s.PutGroups(ctx, "carol", []string{"legal"}, time.Now().Add(time.Hour)))
@@ -156,14 +157,17 @@ func TestRowSecurityShowsASpaceToItsMembersOnly(t *testing.T) {
 		defer func() { require.NoError(t, tx.Rollback(ctx)) }()
 		must.Have(tx.Exec(ctx, "SELECT set_config('request.jwt.claims', $1, true)", claims))(t)
 		seen := 0
-		for _, table := range []string{"documents", "document_texts", "chunks", "chunk_vectors", "spaces", "space_members"} {
+		for _, table := range []string{"documents", "document_texts", "chunks", "chunk_vectors", "spaces", "document_sets", "set_documents"} {
 			var n int
 			require.NoError(t, tx.QueryRow(ctx, "SELECT count(*) FROM "+table).Scan(&n))
 			if n > 0 {
 				seen++
 			}
 		}
-		require.Contains(t, []int{0, 6}, seen, "all or nothing")
+		require.Contains(t, []int{0, 7}, seen, "all or nothing")
+		var members int
+		require.NoError(t, tx.QueryRow(ctx, "SELECT count(*) FROM space_members").Scan(&members))
+		require.Zero(t, members, "only managers read them, and only through the API")
 		return seen > 0
 	}
 	sub := func(id string) string { return `{"sub":"` + id + `"}` }

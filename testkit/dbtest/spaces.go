@@ -3,6 +3,7 @@ package dbtest
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -367,6 +368,15 @@ var spaceConversationTests = []test{
 		_, err = b.store.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: author, Space: sp.ID})
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
+	{"administrators do not read a shared answer of a space", func(b *fixture) {
+		sp := b.space("Team")
+		t := b.answered(b.owner, sp.ID, uuid.NewString())
+		b.NoError(b.store.PutFeedback(b.ctx, db.Feedback{Owner: b.owner, ThreadID: t.ThreadID, TurnID: t.ID, Reason: "Good", Shared: true, UpdatedAt: b.now()}))
+		rated := must.Have(b.store.FeedbackPage(b.ctx, "", 50))(b.t).Items
+		at := slices.IndexFunc(rated, func(r db.RatedTurn) bool { return r.TurnID == t.ID })
+		b.NotEqual(-1, at)
+		b.Equal([]string{"Good", "", ""}, []string{rated[at].Reason, rated[at].Question, rated[at].Answer})
+	}},
 	{"a conversation stays in its space", func(b *fixture) {
 		sp, other := b.space("Team"), b.space("Other")
 		t := b.answered(b.owner, sp.ID, uuid.NewString())
@@ -406,7 +416,9 @@ var spaceConversationTests = []test{
 		b.ErrorIs(must.ErrOf(b.store.AuthorInSpace(in, reader, t.ThreadID)), db.ErrNotFound)
 		b.ErrorIs(must.ErrOf(copyOf()), db.ErrNotFound)
 		b.False(tells(must.Have(b.store.History(db.ReadBy(in, reader), b.owner, t.ThreadID, "", "", 10))(b.t).Messages))
-		b.False(tells(must.Have(b.store.History(in, reader, made.ID, "", "", 10))(b.t).Messages))
+		left := must.Have(b.store.History(in, reader, made.ID, "", "", 10))(b.t).Messages
+		b.False(tells(left))
+		b.Equal(chat.Withheld, left[0].Content, "words of the author in somebody else's copy")
 		must.Have(b.store.DeleteUser(b.ctx, b.owner))(b.t)
 		b.Equal("-", must.Have(b.store.History(in, reader, made.ID, "", "", 10))(b.t).Messages[0].Metadata["author"])
 	}},

@@ -44,8 +44,9 @@ func Start(ctx context.Context, server string, pace llmtest.Pace) (*Stack, error
 }
 
 // StartOn starts the server with the caller's model and returns when it is ready; log
-// receives what the server writes to standard error. The caller must Stop it.
-func StartOn(ctx context.Context, server, modelURL string, log io.Writer) (_ *Stack, err error) {
+// receives what the server writes to standard error. env has further settings. The caller must
+// Stop it.
+func StartOn(ctx context.Context, server, modelURL string, log io.Writer, env ...string) (_ *Stack, err error) {
 	s := &Stack{}
 	defer func() {
 		if err != nil {
@@ -64,7 +65,7 @@ func StartOn(ctx context.Context, server, modelURL string, log io.Writer) (_ *St
 	command.Env = append(os.Environ(),
 		"PORT="+strconv.Itoa(port), "TEMPORAL_PORT=0", "TEMPORAL_UI_PORT=0", "PALAVER_DATA_DIR="+s.data,
 		"LOG_LEVEL=warn")
-	command.Env = append(append(command.Env, modelEnv(modelURL)...), limitsOff...)
+	command.Env = append(append(append(command.Env, modelEnv(modelURL)...), limitsOff...), env...)
 	command.Stderr = log
 	if s.process, err = process.Start(command); err != nil {
 		return nil, fmt.Errorf("start %s (make build builds it): %w", server, err)

@@ -77,6 +77,9 @@ func (h handlers) stream(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := h.EnterSpace(c, in.Space); err != nil {
+		return renamed(err)
+	}
 	return renamed(h.Submit(c, in, func(to dialect.Stream) dialect.Wire {
 		return NewWire(to, in.Content.ParentRequest)
 	}))

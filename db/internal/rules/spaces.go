@@ -123,10 +123,15 @@ func (s *Store) withheld(ctx context.Context, owner string, messages []chat.Mess
 		return nil
 	}
 	show, err := s.shows(ctx, owner, messages[0].Space)
+	if show {
+		return err
+	}
 	for i, m := range messages {
-		if !show {
-			messages[i] = m.Withhold()
+		by := owner
+		if author, copied := m.Metadata["author"].(string); copied {
+			by = author
 		}
+		messages[i] = m.Withhold(by == db.ReaderOf(ctx, owner))
 	}
 	return err
 }

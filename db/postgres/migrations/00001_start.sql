@@ -630,7 +630,7 @@ CREATE POLICY own ON boards        FOR SELECT USING (owner = (SELECT palaver_sub
 CREATE POLICY own_or_public ON documents FOR SELECT USING (owner IN ((SELECT palaver_subject()), '*'));
 CREATE POLICY of_space ON documents     FOR SELECT USING (owner = ANY ((SELECT palaver_libraries())::text[]));
 CREATE POLICY of_space ON spaces        FOR SELECT USING ('space:' || id = ANY ((SELECT palaver_libraries())::text[]));
-CREATE POLICY of_space ON space_members FOR SELECT USING ('space:' || space_id = ANY ((SELECT palaver_libraries())::text[]));
+CREATE POLICY of_space ON document_sets FOR SELECT USING (owner = ANY ((SELECT palaver_libraries())::text[]));
 
 -- What belongs to a row is seen with it.
 CREATE POLICY of_turn ON messages    FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));

@@ -136,8 +136,8 @@ func (q *Queries) FailedDocuments(ctx context.Context, arg FailedDocumentsParams
 
 const feedbackBefore = `-- name: FeedbackBefore :many
 SELECT f.turn_id, f.owner, t.thread_id, f.good, f.reason, f.shared, f.created_at, f.updated_at,
-    CAST(CASE WHEN f.shared THEN coalesce((SELECT m.content FROM messages m WHERE m.turn_id = f.turn_id AND m.n = 0), '') ELSE '' END AS TEXT) AS question,
-    CAST(CASE WHEN f.shared THEN coalesce((SELECT m.content FROM messages m WHERE m.turn_id = f.turn_id AND m.role = 'assistant' ORDER BY m.n DESC LIMIT 1), '') ELSE '' END AS TEXT) AS answer
+    CAST(CASE WHEN f.shared AND t.space_id = '' THEN coalesce((SELECT m.content FROM messages m WHERE m.turn_id = f.turn_id AND m.n = 0), '') ELSE '' END AS TEXT) AS question,
+    CAST(CASE WHEN f.shared AND t.space_id = '' THEN coalesce((SELECT m.content FROM messages m WHERE m.turn_id = f.turn_id AND m.role = 'assistant' ORDER BY m.n DESC LIMIT 1), '') ELSE '' END AS TEXT) AS answer
 FROM feedback f JOIN turns t ON t.id = f.turn_id
 WHERE f.updated_at <= CAST($1 AS BIGINT) AND (f.updated_at < CAST($1 AS BIGINT) OR f.turn_id < CAST($2 AS TEXT))
 ORDER BY f.updated_at DESC, f.turn_id DESC LIMIT CAST($3 AS BIGINT)

@@ -1,0 +1,121 @@
+// Command leak looks for what reaches people who may not read it. It starts Palaver, lets people
+// share documents and conversations in spaces, changes the members at random, and calls every
+// route of the OpenAPI document, every dialect and /mcp. Each document, conversation and space
+// has a canary: a word that is nowhere else. It fails when a canary is in a response to, a model
+// prompt for, or a link of somebody without the right, or in the log; also in the moment after a
+// right was withdrawn.
+//
+//	make standalone && go -C bench run ./leak -store both -requests 100000
+//
+// A request names no canary of others, so nothing is echoed. It may return what its caller was
+// allowed to read at any time between its start and its end. -seed determines the requests, not
+// their order.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+)
+
+type options struct {
+	server                            string
+	requests, people, spaces, workers int
+	seed                              uint64
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.server, "server", "../bin/palaver-standalone", "program to test")
+	store := flag.String("store", "both", "sqlite, postgres (a database of its own on 127.0.0.1:5432, or on a server started for it) or both")
+	flag.IntVar(&o.requests, "requests", 10_000, "requests per store")
+	flag.IntVar(&o.people, "people", 50, "people")
+	flag.IntVar(&o.spaces, "spaces", 20, "spaces, each with a manager who stays")
+	flag.IntVar(&o.workers, "workers", 6, "requests at the same time")
+	flag.Uint64Var(&o.seed, "seed", 0, "random seed; 0: a new one")
+	flag.Parse()
+	if o.seed == 0 {
+		o.seed = uint64(time.Now().UnixNano())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	stores := []string{*store}
+	if *store == "both" {
+		stores = []string{"sqlite", "postgres"}
+	}
+	failed := false
+	for _, name := range stores {
+		ok, err := onStore(ctx, o, name)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "leak: %s: %v\n", name, err)
+		}
+		failed = failed || !ok || err != nil
+	}
+	if failed {
+		os.Exit(1)
+	}
+}
+
+// onStore runs against one store; ok when nothing leaked.
+func onStore(ctx context.Context, o options, store string) (ok bool, _ error) {
+	var env []string
+	switch store {
+	case "sqlite":
+	case "postgres":
+		database, drop, err := pgtest.Create(ctx)
+		if err != nil {
+			return false, err
+		}
+		defer drop()
+		env = []string{"DATABASE_URL=" + database}
+	default:
+		return false, fmt.Errorf("-store: %q is not sqlite, postgres or both", store)
+	}
+	fmt.Fprintf(os.Stderr, "%s: seed %d\n", store, o.seed)
+	began := time.Now()
+	w, stop, err := open(ctx, o, env)
+	if err != nil {
+		return false, err
+	}
+	defer stop()
+	if err := w.fill(ctx); err != nil {
+		return false, err
+	}
+	w.walk(ctx)
+	stop() // the log is complete
+	fmt.Printf("%s: %d requests (%d of them turns, %d prompts) in %s, %d changes of members\n", store, w.sent.Load(), w.turns.Load(), w.prompts.Load(), time.Since(began).Round(time.Second), w.changes.Load())
+	return w.report(), ctx.Err()
+}
+
+// report prints what leaked, and what was never read by anybody with the right.
+func (w *world) report() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range w.leaks[:min(len(w.leaks), 20)] {
+		fmt.Println("  LEAK:", l)
+	}
+	fmt.Printf("  %d canaries, read with the right %d times by %d routes; %d leaks\n", len(w.canaries), w.legal, len(w.reached), len(w.leaks))
+	ok := len(w.leaks) == 0
+	for _, d := range asks {
+		if w.reached[d.path+" "+d.name] == 0 {
+			fmt.Printf("  NOT TESTED: %s (%s) showed no canary to anybody\n", d.path, d.name)
+			ok = false
+		}
+	}
+	var names []string
+	for name := range w.reached {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Printf("    %6d  %s\n", w.reached[name], name)
+	}
+	return ok
+}

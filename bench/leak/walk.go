@@ -1,0 +1,383 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// ask is a way to ask, or to search, in a dialect. Its body names the space, or none.
+type ask struct {
+	name, path string
+	turn       bool
+	body       func(thread, question, space string) object
+}
+
+func named(body object, space string) object {
+	if space != "" {
+		body["space_id"] = space
+	}
+	return body
+}
+
+var asks = []ask{
+	{"native", "/api/chat", true, func(thread, question, space string) object {
+		return named(object{"thread_id": thread, "message": question, "agent": "documents"}, space)
+	}},
+	{"agent v2", "/api/agent/v2/stream", true, func(thread, question, space string) object {
+		return named(object{"session_id": thread, "client_turn_id": uuid.NewString(), "stream_run_id": uuid.NewString(), "message": question, "agent": "documents"}, space)
+	}},
+	{"AI SDK", "/api/ui/chat", true, func(thread, question, space string) object {
+		return named(object{"id": thread, "agent": "documents", "messages": []object{{"id": uuid.NewString(), "role": "user", "parts": []object{{"type": "text", "text": question}}}}}, space)
+	}},
+	{"LangGraph", "/api/v1/chat/stream", true, func(thread, question, space string) object {
+		return named(object{"thread_id": thread, "message": object{"role": "human", "content": question}, "agent": "documents"}, space)
+	}},
+	{"AG-UI", "/api/agui", true, func(thread, question, space string) object {
+		return object{"threadId": thread, "runId": uuid.NewString(), "messages": []object{{"id": uuid.NewString(), "role": "user", "content": question}}, "tools": []any{}, "context": []any{},
+			"forwardedProps": object{"palaver": named(object{"agent": "documents"}, space)}}
+	}},
+	{"OpenAI", "/v1/chat/completions", true, func(thread, question, space string) object {
+		return object{"model": "palaver-documents", "messages": []object{{"role": "user", "content": question}}, "metadata": named(object{"thread_id": thread}, space)}
+	}},
+	{"ask", "/mcp", true, func(thread, question, space string) object {
+		return tool("ask", named(object{"thread_id": thread, "message": question}, space))
+	}},
+	{"ask", "/mcp/rpc", true, func(thread, question, space string) object {
+		return tool("ask", named(object{"thread_id": thread, "message": question}, space))
+	}},
+	{"search_documents", "/mcp", false, func(_, _, space string) object {
+		return tool("search_documents", named(object{"query": "liquidity ratio"}, space))
+	}},
+	{"list_documents", "/mcp/rpc", false, func(_, _, space string) object { return tool("list_documents", named(object{}, space)) }},
+}
+
+func tool(name string, arguments object) object {
+	return object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": name, "arguments": arguments}}
+}
+
+// route is an operation of the OpenAPI document.
+type route struct {
+	method, path string
+	query        []string // names of its parameters
+	body         map[string]any
+}
+
+// left are routes that end the people of the walk, reach other hosts, or only add spaces.
+var left = []string{"DELETE /api/me", "POST /api/me", "POST /api/spaces", "POST /api/imports", "POST /api/documents/{id}/reimport", "GET /api/connections", "DELETE /api/connections", "GET /metrics"}
+
+// findRoutes reads the routes of the OpenAPI document.
+func (w *world) findRoutes(ctx context.Context) error {
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct{ Name, In string }
+			Body       struct {
+				Content map[string]struct{ Schema map[string]any }
+			} `json:"requestBody"`
+		}
+		Components struct{ Schemas map[string]any }
+	}
+	if err := w.must(ctx, 0, nowhere, "GET", "/openapi.json", nil, &doc); err != nil {
+		return err
+	}
+	for path, methods := range doc.Paths {
+		for method, o := range methods {
+			r := route{method: strings.ToUpper(method), path: path, body: o.Body.Content["application/json"].Schema}
+			for _, p := range o.Parameters {
+				if p.In == "query" {
+					r.query = append(r.query, p.Name)
+				}
+			}
+			if ref, is := r.body["$ref"].(string); is {
+				r.body, _ = doc.Components.Schemas[ref[strings.LastIndex(ref, "/")+1:]].(map[string]any)
+			}
+			if !skipped(r) {
+				w.routes = append(w.routes, r)
+			}
+		}
+	}
+	return nil
+}
+
+func skipped(r route) bool {
+	name := r.method + " " + r.path
+	for _, l := range left {
+		if name == l || strings.HasPrefix(name, l+"/") && l != "POST /api/spaces" {
+			return true
+		}
+	}
+	return false
+}
+
+// target is what a request is about.
+type target struct {
+	space int
+	talk  talk
+}
+
+func (w *world) target(in int) target {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := target{in, talk{id: uuid.NewString(), turn: uuid.NewString(), owner: nowhere, space: in}}
+	var there []talk
+	for _, k := range w.talks {
+		if k.space == in {
+			there = append(there, k)
+		}
+	}
+	if len(there) > 0 {
+		t.talk = there[w.random.IntN(len(there))]
+	}
+	return t
+}
+
+// value returns what a parameter or field with a name names of the target; nil: nothing.
+func (w *world) value(name string, t target) any {
+	sp := w.spaces[t.space]
+	switch name {
+	case "doc_id", "document_id":
+		return sp.doc
+	case "chunk_id":
+		return sp.doc + ".0"
+	case "thread_id", "threadId", "session_id", "conversation_id", "conversationId":
+		return t.talk.id
+	case "turn_id", "head", "checkpoint_id", "client_turn_id", "parent_checkpoint_id":
+		return t.talk.turn
+	case "space_id":
+		return sp.id
+	case "doc_ids", "tagged_doc_ids":
+		return []string{sp.doc}
+	case "ids":
+		return []string{t.talk.id}
+	case "q", "query":
+		return "liquidity ratio"
+	case "kind":
+		return "person"
+	case "shared":
+		return true
+	case "title", "text", "name", "url", "reason":
+		return "Liquidity"
+	case "role":
+		return "reader"
+	case "rating":
+		return "up"
+	case "action":
+		return "archive"
+	}
+	return nil
+}
+
+// idOf returns the id in a path.
+func (w *world) idOf(path string, t target) string {
+	switch {
+	case strings.HasPrefix(path, "/api/documents/"):
+		return w.spaces[t.space].doc
+	case strings.HasPrefix(path, "/api/spaces/"):
+		return w.spaces[t.space].id
+	}
+	return t.talk.id
+}
+
+// call makes a request of a route about a target.
+func (w *world) call(r route, as, in int, t target) request {
+	path := r.path
+	for strings.Contains(path, "{") {
+		from, to := strings.Index(path, "{"), strings.Index(path, "}")
+		id, known := w.value(path[from+1:to], t).(string)
+		if !known {
+			id = w.idOf(r.path, t)
+		}
+		path = path[:from] + id + path[to+1:]
+	}
+	query := url.Values{}
+	for _, name := range r.query {
+		switch v := w.value(name, t).(type) {
+		case string:
+			if w.rand(2) == 0 || name == "q" {
+				query.Set(name, v)
+			}
+		case []string:
+			if w.rand(2) == 0 {
+				query.Set(name, v[0])
+			}
+		}
+		if name == "id" {
+			query.Set(name, personID(w.spaces[t.space].manager))
+		}
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	out := request{as: as, in: in, where: in, method: r.method, path: path, name: r.method + " " + r.path}
+	if r.body != nil {
+		body, fields := object{}, r.body["properties"]
+		properties, _ := fields.(map[string]any)
+		for name := range properties {
+			if v := w.value(name, t); v != nil {
+				body[name] = v
+			}
+		}
+		if body["id"] = personID(w.spaces[t.space].manager); properties["id"] == nil {
+			delete(body, "id")
+		}
+		if properties["space_id"] != nil && in == nowhere && !strings.HasPrefix(r.path, "/api/documents/") {
+			out.where = t.space
+		}
+		if properties["message"] != nil {
+			body["message"] = w.question(as, out.where, t.talk.id)
+		}
+		out.body = body
+	}
+	return out
+}
+
+// readAll reads a space as a person, by n random routes.
+func (w *world) readAll(ctx context.Context, person, in, n int) {
+	for range n {
+		t := w.target(in)
+		r := w.routes[w.rand(len(w.routes))]
+		for r.method != http.MethodGet {
+			r = w.routes[w.rand(len(w.routes))]
+		}
+		w.try(ctx, w.call(r, person, in, t))
+	}
+	w.try(ctx, request{as: person, in: in, where: in, method: "GET", path: "/api/search?q=liquidity", name: "GET /api/search"})
+	w.try(ctx, request{as: person, in: in, where: in, method: "GET", path: "/api/documents", name: "GET /api/documents"})
+}
+
+// try sends a request whose failure is no leak. A stream that does not end by itself is left.
+func (w *world) try(ctx context.Context, r request) (int, http.Header, string) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	status, header, body, _ := w.send(ctx, r)
+	return status, header, body
+}
+
+// walk sends the requests.
+func (w *world) walk(ctx context.Context) {
+	var wait sync.WaitGroup
+	for range w.workers {
+		wait.Go(func() {
+			for w.sent.Load() < int64(w.requests) && ctx.Err() == nil {
+				w.step(ctx)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// step does one random thing.
+func (w *world) step(ctx context.Context) {
+	person, in := w.rand(w.people), w.rand(len(w.spaces))
+	if w.rand(3) > 0 {
+		person = w.reader(in)
+	}
+	header := in
+	switch w.rand(8) {
+	case 0:
+		header = nowhere
+	case 1:
+		header = w.rand(len(w.spaces))
+	}
+	switch n := w.rand(100); {
+	case n < 4:
+		if err := w.changeMember(ctx, in, person); err != nil && ctx.Err() == nil {
+			w.mu.Lock()
+			w.leaks = append(w.leaks, "a change of members failed: "+err.Error())
+			w.mu.Unlock()
+		}
+	case n < 10:
+		w.ask(ctx, asks[w.rand(len(asks))], person, in)
+	case n < 13:
+		w.copyTalk(ctx, person, in)
+	case n < 15:
+		w.link(ctx)
+	case n < 16 && header == nowhere:
+		w.try(ctx, request{as: person, in: nowhere, where: nowhere, method: "GET", path: "/api/me/export", name: "GET /api/me/export"})
+	default:
+		t := w.target(in)
+		r := w.routes[w.rand(len(w.routes))]
+		if r.method != http.MethodGet && (person == w.spaces[in].manager || person == t.talk.owner) {
+			return // it would end what others read
+		}
+		if w.rand(20) == 0 {
+			person = nowhere
+		}
+		w.try(ctx, w.call(r, person, header, t))
+	}
+}
+
+// reader returns somebody who was added to a space; a quarter of the calls counts those who were removed.
+func (w *world) reader(in int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []int
+	removed := w.random.IntN(4) == 0
+	for person := range w.people {
+		if spans := w.members[seat{person, in}]; len(spans) > 0 && (removed || spans[len(spans)-1].to.IsZero()) {
+			all = append(all, person)
+		}
+	}
+	return all[w.random.IntN(len(all))]
+}
+
+// ask asks in a space, and perhaps shares the conversation.
+func (w *world) ask(ctx context.Context, a ask, person, in int) {
+	thread := uuid.NewString()
+	if a.turn {
+		w.turns.Add(1)
+	}
+	r := request{as: person, in: nowhere, where: in, method: "POST", path: a.path, name: a.path + " " + a.name}
+	question, space := w.question(person, in, thread), w.spaces[in].id
+	if w.rand(2) == 0 {
+		r.in, space = in, ""
+	}
+	r.body = a.body(thread, question, space)
+	status, header, body := w.try(ctx, r)
+	if !a.turn || status != http.StatusOK || strings.Contains(body, `"isError":true`) || strings.Contains(body, `"code":-32602`) {
+		return
+	}
+	k := talk{id: thread, turn: header.Get("X-Turn-Id"), owner: person, space: in}
+	w.mu.Lock()
+	w.talks = append(w.talks, k)
+	at := len(w.talks) - 1
+	if share := w.random.IntN(2) == 0; !share {
+		w.mu.Unlock()
+		return
+	}
+	w.talks[at].shared = time.Now()
+	w.mu.Unlock()
+	w.try(ctx, request{as: person, in: in, where: in, method: "PATCH", path: "/api/conversations/" + thread, name: "PATCH /api/conversations/{id}", body: object{"shared": true}})
+}
+
+// copyTalk continues a shared conversation in a copy, and reads that everywhere.
+func (w *world) copyTalk(ctx context.Context, person, in int) {
+	t := w.target(in)
+	_, _, body := w.try(ctx, request{as: person, in: in, where: in, method: "POST", path: "/api/conversations/" + t.talk.id + "/branch", name: "POST /api/conversations/{id}/branch", body: object{}})
+	var made struct{ ID string }
+	if json.Unmarshal([]byte(body), &made) != nil || made.ID == "" {
+		return
+	}
+	w.mu.Lock()
+	w.talks = append(w.talks, talk{id: made.ID, turn: t.talk.turn, owner: person, space: in})
+	w.mu.Unlock()
+}
+
+// link makes a public link of a conversation in a space, and reads it without an account.
+func (w *world) link(ctx context.Context) {
+	t := w.target(w.rand(len(w.spaces)))
+	if t.talk.owner == nowhere {
+		return
+	}
+	_, _, body := w.try(ctx, request{as: t.talk.owner, in: nowhere, where: nowhere, method: "POST", path: "/api/conversations/" + t.talk.id + "/shares", name: "POST /api/conversations/{id}/shares", body: object{}})
+	var made struct{ Path string }
+	if json.Unmarshal([]byte(body), &made) == nil && made.Path != "" {
+		w.try(ctx, request{as: nowhere, in: nowhere, where: nowhere, method: "GET", path: "/api/shared/" + strings.TrimPrefix(made.Path, "/s/"), name: "GET /api/shared/{token}"})
+	}
+}
