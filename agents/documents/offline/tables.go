@@ -126,7 +126,9 @@ func FromTables(question string, f llm.Facts) (text string, ok bool) {
 				continue
 			}
 			sure := r.sure
-			r.use(q.some(t.title+" "+t.Heading+" "+t.Caption, t.lang)...)
+			own := q.some(t.Heading+" "+t.Caption, t.lang)
+			r.use(own...)
+			r.use(q.some(t.title, t.lang)...)
 			for _, list := range []string{"list", "lookup", "period", "different", "amount asked"} {
 				r.use(q.in(q.said[list])...)
 			}
@@ -134,7 +136,8 @@ func FromTables(question string, f llm.Facts) (text string, ok bool) {
 			if score < leastUnderstood || sure == 0 || r.missesName(q) {
 				continue
 			}
-			if score += 0.02 * float64(min(sure, 5)); score > bestScore+1e-9 {
+			// A table that is named outranks another of a document that is named.
+			if score += 0.02*float64(min(sure, 5)) + 0.01*float64(min(len(own), 5)); score > bestScore+1e-9 {
 				best, bestScore, asked = r, score, q
 			}
 		}

@@ -99,6 +99,30 @@ func TestQuestionsAreAnsweredFromTables(t *testing.T) {
 	}
 }
 
+// The document's title names both tables; the sheet's name decides.
+func TestAnswerIsFromTheSheetThatAQuestionNames(t *testing.T) {
+	f := opened(map[string]string{"Budget 2026": `# Headcount
+
+Team | 2025 | 2026
+Engineering | 34 | 41
+Sales | 12 | 15
+
+# Budget
+
+Team | 2025 | 2026
+Engineering | 3900000 | 4700000
+Sales | 1100000 | 1300000`}, "Budget 2026")
+	for question, want := range map[string]string{
+		"What is the engineering budget for 2026?":    "**4,700,000**",
+		"What is the engineering headcount for 2026?": "**41**",
+		"What was the budget of sales in 2025?":       "**1,100,000**",
+	} {
+		got, ok := FromTables(question, f)
+		require.True(t, ok, question)
+		require.Contains(t, got, want, question)
+	}
+}
+
 // Rows of one thing each: a name at the end, years without days, marks, and a name that no row has.
 func TestQuestionsAboutRecordsAreAnswered(t *testing.T) {
 	f := opened(map[string]string{"Cars": `Origin | Year | Total price | Price | Electric | Car
