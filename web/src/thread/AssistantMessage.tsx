@@ -1,4 +1,4 @@
-import { RotateCw } from "lucide-react";
+import { FolderOpen, RotateCw } from "lucide-react";
 import { memo, use, useMemo, useState } from "react";
 import type { Agent } from "../api/config";
 import type { Citation, DocRef } from "../api/types";
@@ -20,6 +20,7 @@ import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
 import { Reason, Thumbs } from "./Rate";
 import { Sources } from "./Sources";
+import { listsDocuments, Titled } from "./titled";
 import { ToolCard, ToolMessages } from "./ToolCard";
 import type { Message, Metadata, Part } from "./types";
 
@@ -63,6 +64,7 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
       <Pictures pictures={pictures} alt={words.message.generatedImage} className="mt-3 gap-3" size="max-h-96 max-w-full" />
       {extras?.foot(message)}
       {citations && <Sources citations={citations} onCite={onCite} />}
+      {citations?.length === 0 && <ToLibrary text={text} />}
       {!writing && <Ending message={message} text={text} onRetry={retry && meta.turn_id ? () => onRegenerate(meta.turn_id!) : undefined} />}
       {!writing && !waits && (
         <footer className="mt-1.5 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
@@ -79,6 +81,17 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
     </article>
   );
 });
+
+/** Leads from a list of documents to the whole library. */
+function ToLibrary({ text }: { text: string }) {
+  const titled = use(Titled);
+  if (!titled || !listsDocuments(text, titled.find)) return null;
+  return (
+    <Button icon={FolderOpen} className="mt-3" onClick={titled.onLibrary}>
+      {words.library.openAll}
+    </Button>
+  );
+}
 
 interface PieceProps {
   part: Part;
