@@ -9,6 +9,7 @@ import { readLink } from "../imports/links";
 import { Button, IconButton } from "../ui/Button";
 import { words } from "../words";
 import { failure, markRemovedQuotes, question, withoutOffline } from "../words/wire";
+import { htmlOf } from "./copied";
 import { CopyButton } from "./CopyButton";
 import { Extras } from "./extras";
 import type { Rating } from "./feedback";
@@ -71,7 +72,7 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
           <Footnote meta={meta} />
           <Time at={meta.created_at} />
           <span className={`-my-1 -ml-2 flex items-center transition-opacity ${acts ? "" : "opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"}`}>
-            {text && <CopyButton text={() => withSources(withoutOffline(markRemovedQuotes(text)), citations ?? [], unverifiedOf(message))} label={words.message.copyAnswer} />}
+            {text && <CopyButton text={() => withSources(withoutOffline(markRemovedQuotes(text)), citations ?? [], unverifiedOf(message))} html={(button) => htmlOf(button.closest("article")!, citations ?? [])} label={words.message.copyAnswer} />}
             {rate && <Thumbs {...rate} onAsk={setRated} />}
             {meta.turn_id && <IconButton size="small" icon={RotateCw} label={words.message.regenerate} disabled={locked} onClick={() => onRegenerate(meta.turn_id!)} />}
           </span>
