@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -120,6 +121,20 @@ Sales | 1100000 | 1300000`}, "Budget 2026")
 		got, ok := FromTables(question, f)
 		require.True(t, ok, question)
 		require.Contains(t, got, want, question)
+	}
+}
+
+func TestSummaryShowsTablesAsTables(t *testing.T) {
+	f := opened(map[string]string{"Spare parts": stock, "Notes": "# Notes\n\nThe store closes at six on every working day.\n\nParts are ordered on Monday.\n\nThe keeper counts all parts in June."}, "Spare parts", "Notes")
+	f.Message, f.Action = "Summarize both", chat.Summarize
+	got := summarize(f)
+	require.Contains(t, got, "| Gasket 40 mm | W1 | 120 | 3.50 [1] |")
+	require.NotContains(t, got, "“Part |")
+	require.NotContains(t, got, "Hose 2 m", "only the first rows")
+	for message, want := range map[string]int{"Summarize the notes": 3, "Summarize the notes in two bullet points": 2, "Fasse die Notizen in 2 Sätzen zusammen": 2, "a one-page summary in 1 sentence": 1} {
+		notes := opened(map[string]string{"Notes": "# Notes\n\nThe store closes at six on every working day.\n\nParts are ordered on Monday.\n\nThe keeper counts all parts in June."}, "Notes")
+		notes.Message, notes.Action = message, chat.Summarize
+		require.Equal(t, want, strings.Count(summarize(notes), "\n- "), message)
 	}
 }
 

@@ -59,10 +59,12 @@ function Bold({ text, children }: { text: string; children?: ReactNode }) {
   const doc = titled?.find(text);
   const bold = <strong>{children}</strong>;
   if (!titled || !doc) return bold;
+  const open = () => titled.onRead(doc);
+  // Not a <button>: it could not wrap like words.
   return (
-    <button type="button" className="document" title={words.library.read(doc.title)} onClick={() => titled.onRead(doc)}>
+    <span role="button" tabIndex={0} className="document" title={words.library.read(doc.title)} onClick={open} onKeyDown={(e) => ["Enter", " "].includes(e.key) && (e.preventDefault(), open())}>
       {bold}
-    </button>
+    </span>
   );
 }
 

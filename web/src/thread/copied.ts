@@ -8,7 +8,7 @@ export function htmlOf(article: Element, citations: readonly Citation[]): string
   const out = document.createElement("div");
   for (const answer of article.querySelectorAll(".answer")) out.append(...[...answer.children].flatMap((block) => [...(block.cloneNode(true) as Element).childNodes]));
   for (const chip of out.querySelectorAll("[data-citation]")) chip.replaceWith(`[${chip.textContent}]`);
-  for (const name of out.querySelectorAll("button.document, .table-scroll")) name.replaceWith(...name.childNodes);
+  for (const name of out.querySelectorAll(".document, .table-scroll")) name.replaceWith(...name.childNodes);
   out.querySelectorAll("button, .sr-only, .katex-html, .host").forEach((e) => e.remove());
   const unverified = out.querySelectorAll("u.unverified");
   unverified.forEach((u) => u.after("*"));
