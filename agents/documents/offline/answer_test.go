@@ -196,6 +196,16 @@ func TestCompareSaysWhatBothSentencesState(t *testing.T) {
 	}
 }
 
+func TestAnswerSaysThatThePassagesAreInAnotherLanguage(t *testing.T) {
+	const hint = "another language"
+	f := llm.Facts{Message: "Wie viele Stunden hat die Bank, um einen Vorfall zu melden?", Weak: true, Passages: passages(1, "c", "Circular 2024", circular)}
+	has(t, answered(t, llm.TaskInquire, f), NothingFound, hint, "Closest to it")
+	f.Message = "How many zebras are in the zoo of the bank?"
+	if got := answered(t, llm.TaskInquire, f); strings.Contains(got, hint) {
+		t.Error(got)
+	}
+}
+
 func TestAnswerSaysWhatNeedsAModel(t *testing.T) {
 	for message, want := range map[string]bool{
 		"Translate the circular into German":                  true,
