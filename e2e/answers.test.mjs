@@ -62,7 +62,8 @@ describe("the list of documents", () => {
       await ask(page, "Which documents do I have?");
       const got = await answer(page, 1);
       await got.getByText("Besides, there are 5 samples for everyone.").waitFor();
-      await got.getByRole("button", { name: "Lighthouse notes (2)" }).click();
+      const named = got.getByRole("button", { name: "Lighthouse notes (2)" });
+      await (look === phone ? named.tap() : named.press("Enter"));
       await page.getByRole("region", { name: "Text of Lighthouse_notes [2]" }).getByText("Trimming the lamp").waitFor();
       await page.getByRole("button", { name: /^Close/ }).click();
       await shot(page, `174-list-of-documents-${name}`);
