@@ -119,7 +119,7 @@ describe("the composer on a phone", () => {
       const files = ["a", "b", "c", "d"].map((n) => ({ name: `${n} paper.md`, mimeType: "text/markdown", buffer: Buffer.from(`# ${n}\n\nThe keeper rests.`) }));
       await page.locator("form input[type=file]").setInputFiles(files);
       await page.getByText("Put into the library").nth(3).waitFor();
-      await composer(page).tap();
+      await composer(page).press("ControlOrMeta+End");
       await still(page);
       const button = await messageForm(page).getByRole("button", { name: "Send" }).boundingBox();
       assert.ok(button.y + button.height <= look.viewport.height, `the button ends at ${button.y + button.height}`);
