@@ -102,17 +102,19 @@ func TestQuestionsAreAnsweredFromTables(t *testing.T) {
 
 // The document's title names both tables; the sheet's name decides.
 func TestAnswerIsFromTheSheetThatAQuestionNames(t *testing.T) {
-	f := opened(map[string]string{"Budget 2026": `# Headcount
+	f := opened(map[string]string{"Budget 2026": `## Headcount
 
 Team | 2025 | 2026
 Engineering | 34 | 41
 Sales | 12 | 15
+Support | 9 | 9
 
-# Budget
+## Budget
 
 Team | 2025 | 2026
 Engineering | 3900000 | 4700000
-Sales | 1100000 | 1300000`}, "Budget 2026")
+Sales | 1100000 | 1300000
+Support | 640000 | 660000`}, "Budget 2026")
 	for question, want := range map[string]string{
 		"What is the engineering budget for 2026?":    "**4,700,000**",
 		"What is the engineering headcount for 2026?": "**41**",
