@@ -16,6 +16,7 @@ export function htmlOf(article: Element, citations: readonly Citation[]): string
     if (e.getAttribute("href")?.startsWith("#")) e.removeAttribute("href"); // footnotes have other ids elsewhere
     for (const { name } of [...e.attributes]) if (!KEPT.has(name)) e.removeAttribute(name);
   }
+  out.querySelectorAll("span:not([dir])").forEach((e) => e.replaceWith(...e.childNodes));
   const note = (text: string) => out.append(Object.assign(document.createElement("p"), { textContent: text }));
   if (unverified.length > 0) note(`* ${words.message.unverified}`);
   for (const c of citations) {
