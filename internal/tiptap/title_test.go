@@ -9,6 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
+// Rule C7.
 func TestTitleIsTheQuestionAndNotTheFilesThatWereAttached(t *testing.T) {
 	doc := json.RawMessage(`{"type":"doc","content":[{"type":"paragraph","content":[
 		{"type":"mention","attrs":{"id":"1","category":"document","label":"Lease"}},
