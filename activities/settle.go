@@ -221,7 +221,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	s := db.Settlement{
 		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
 		Terminal: terminal(e, texts, text, citations, unverified),
-		Title:    ruledTitle(t.Content.Message, citations),
+		Title:    ruledTitle(t.Content, citations),
 		Hidden:   e.Hidden, Approvals: e.Approvals,
 		At: a.Time().UTC().Truncate(time.Millisecond),
 	}

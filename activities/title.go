@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/tiptap"
 )
 
 const (
@@ -55,13 +56,14 @@ func (t *Titles) start(f func(context.Context)) {
 }
 
 // ruledTitle makes a title without a model.
-func ruledTitle(message string, citations []chat.Citation) string {
+func ruledTitle(c chat.Content, citations []chat.Citation) string {
+	message := tiptap.TitleWords(c)
 	document := ""
-	for i, c := range citations {
-		if c.DocID == "" || i > 0 && c.DocID != citations[0].DocID {
+	for i, cited := range citations {
+		if cited.DocID == "" || i > 0 && cited.DocID != citations[0].DocID {
 			return chat.TitleFrom(message)
 		}
-		document = language.WithoutExtension(c.Title)
+		document = language.WithoutExtension(cited.Title)
 	}
 	return chat.TitleWith(message, document)
 }
@@ -94,7 +96,7 @@ func (a *Activities) titleTurn(ctx context.Context, owner, thread, turnID string
 		return err
 	}
 	answer := events[len(events)-1].Response
-	if answer == nil || answer.Text == "" || v.Title != ruledTitle(turn.Content.Message, answer.Citations) { // somebody has chosen another title
+	if answer == nil || answer.Text == "" || v.Title != ruledTitle(turn.Content, answer.Citations) { // somebody has chosen another title
 		return nil
 	}
 	var text strings.Builder

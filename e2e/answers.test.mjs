@@ -54,6 +54,26 @@ describe("a citation", () => {
   });
 });
 
+describe("the list of documents", () => {
+  for (const [name, look] of Object.entries({ desktop, phone })) {
+    it(`opens each by its name, and the whole library: ${name}`, async () => {
+      await open(look);
+      await addDocument(page, "Lighthouse_notes [2]", NOTES);
+      await ask(page, "Which documents do I have?");
+      const got = await answer(page, 1);
+      await got.getByText("Besides, there are 5 samples for everyone.").waitFor();
+      const named = got.getByRole("button", { name: "Lighthouse notes (2)" });
+      await (look === phone ? named.tap() : named.press("Enter"));
+      await page.getByRole("region", { name: "Text of Lighthouse_notes [2]" }).getByText("Trimming the lamp").waitFor();
+      await page.getByRole("button", { name: /^Close/ }).click();
+      await shot(page, `174-list-of-documents-${name}`);
+      assert.deepEqual(await axe(page), []);
+      await got.getByRole("button", { name: "Open the library" }).click();
+      await page.getByRole("tab", { name: "Documents" }).waitFor();
+    });
+  }
+});
+
 describe("the reader of a document", () => {
   it("renders Markdown, and finds words in it", async () => {
     await open();

@@ -95,7 +95,7 @@ async function measure() {
     for (let i = 0; i < TURNS; i++) await page.request.post("/api/ui/chat", { data: { id, agent: "assistant", message: { id: `m${i}`, role: "user", parts: [{ type: "text", text: `Question ${i}` }] } } });
     const opened = await page.context().newPage();
     await opened.goto(`/chat/${id}`);
-    await conversation(opened).getByText(`Question ${TURNS - 1}`).waitFor();
+    await conversation(opened).getByText(`Question ${TURNS - 1}`, { exact: true }).waitFor();
     out["thread of 200 messages, ms"] = await opened.evaluate(() => performance.now());
   } finally {
     await browser.close();

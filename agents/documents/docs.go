@@ -52,7 +52,7 @@ func (a *Activities) docsOrNil(ctx context.Context, ref activities.TurnRef) (_ *
 // namesProcessing reports whether a document that is still processing may be meant.
 func namesProcessing(c *mention.Candidates) bool {
 	return slices.ContainsFunc(c.Visible, func(d chat.Document) bool {
-		return d.Status == chat.DocProcessing && (slices.Contains(c.Found.IDs, d.ID) || slices.Contains(c.Found.Open, d.ID))
+		return d.Status == chat.DocProcessing && (slices.Contains(c.Tags.IDs(), d.ID) || slices.Contains(c.Found.IDs, d.ID) || slices.Contains(c.Found.Open, d.ID))
 	})
 }
 

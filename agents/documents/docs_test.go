@@ -394,11 +394,17 @@ func TestQuestionAboutAProcessingDocumentWaitsForIt(t *testing.T) {
 	t.Parallel()
 	for name, say := range map[string]func(id string) chat.Content{
 		"tagged": func(id string) chat.Content { return chat.Content{Message: "What is in it?", TaggedDocs: []string{id}} },
-		"named":  func(string) chat.Content { return chat.Content{Message: "What does the Leave Policy say?"} },
+		"tagged beside a name": func(id string) chat.Content {
+			return chat.Content{Message: "What does the Travel Policy say about trains of 2026?", TaggedDocs: []string{id}}
+		},
+		"named": func(string) chat.Content { return chat.Content{Message: "What does the Leave Policy say?"} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
+			for _, title := range []string{"Travel Policy 2025", "Travel Policy 2026"} {
+				b.Index(owner, b.Upload(title, "md", []byte("By train.")), "By train.")
+			}
 			id := b.Upload("Leave Policy", "md", []byte("# Leave\n\n"+leave))
 			ref := b.Begin(say(id))
 			_, err := run[*Docs](b, b.DocsByRules, ref)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -114,7 +115,11 @@ func (a *Activities) gather(parent context.Context, ref activities.TurnRef, r Wr
 	if r.Action == chat.Audit {
 		m.SetAudited(m.texts[chat.TextSource], subject)
 	} else {
-		m.FreeText = language.ReplaceNames(m.FreeText, mention.Titles(docs), " ")
+		// The name of a document with tables may be that of one of them: "Budget 2026" has a sheet "Budget".
+		named := slices.DeleteFunc(slices.Clone(docs), func(d chat.Document) bool {
+			return slices.ContainsFunc(m.Opened, func(p llm.Passage) bool { return p.DocID == d.ID })
+		})
+		m.FreeText = language.ReplaceNames(m.FreeText, mention.Titles(named), " ")
 	}
 	return m, nil
 }

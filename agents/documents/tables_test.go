@@ -9,6 +9,8 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/documents/chunk"
 )
 
 // Without a model, a question about rows is answered from all of their table, also from passages that
@@ -39,4 +41,16 @@ func TestTableIsOpenedWithoutAModel(t *testing.T) {
 	require.Contains(t, answer, "**299**")
 	require.Equal(t, "part 299 | W3 | 299", citations[0].Quote)
 	require.Contains(t, answer, "8 per cent", "each part is searched by itself")
+}
+
+// A name of the document is the word that tells its sheets apart.
+func TestSheetIsFoundByANameOfItsDocument(t *testing.T) {
+	b, _ := withSamples(t)
+	text := "## Headcount\n\nTeam | 2025 | 2026\nEngineering | 34 | 41\nSales | 12 | 15\n\n## Budget\n\nTeam | 2025 | 2026\nEngineering | 3900000 | 4700000\nSales | 1100000 | 1300000"
+	d := b.Upload("Budget 2026", "xlsx", []byte("x"))
+	require.NoError(t, b.Store.StoreVersion(t.Context(), owner, d, "", db.OwnNames{Others: []string{"Headcount", "Budget"}}, text, chunk.ForDocument(d, text), "", nil))
+	ref := b.Say("What is the engineering budget for 2026?")
+	found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, DocIDs: []string{d}})
+	must[activities.Written](b, b.Write, ref, activities.Stage{Piece: 1}, WriteRequest{Action: chat.Inquire, DocIDs: []string{d}, ChunkIDs: found.ChunkIDs})
+	require.Contains(t, b.Texts(ref)[chat.PieceKey(1)], "**4,700,000**")
 }

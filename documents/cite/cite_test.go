@@ -555,6 +555,7 @@ func TestFiguresThatNoCitedPassageHasAreUnverified(t *testing.T) {
 		"It is 28, not 29 [2]; in 2025 too [2].":                                             {"29", "2025"},
 		"Employees have 28 days [2]. That is twenty-eight. I counted 12 of 210 rows [1][2].": {"12"},
 		"Without a citation: 1,577 and 28 and 99.":                                           {"99"},
+		"H<sub>2</sub>O, H~3~O and x<sup>4</sup> [1].":                                       nil, // formulas
 	} {
 		f := New(sources, "How did it go in 2024?").CheckFigures()
 		f.Write(answer)

@@ -2,6 +2,7 @@ package cite
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,6 +26,9 @@ func (f *Filter) ChecksFigures() bool { return f.figures }
 
 // WrongFigures is how many figures of the answer are not found. It is known after Close.
 func (f *Filter) WrongFigures() int { return f.wrongFigures }
+
+// script is the index of a formula: H<sub>2</sub>O.
+var script = regexp.MustCompile(`<(?:sub>[^<\n]{1,20}</sub|sup>[^<\n]{1,20}</sup)>|(?:\pL)~\d{1,3}~`)
 
 // place is a stretch of the answer that no source supports, in bytes.
 type place struct{ start, end int }
@@ -57,6 +61,7 @@ func (f *Filter) checkFigures() (out []place) {
 	if f.uncited {
 		checked = citedLines(answer)
 	}
+	checked = script.ReplaceAllStringFunc(checked, func(tag string) string { return strings.Repeat(" ", len(tag)) })
 	for _, x := range figures.CheckWith(checked, sources, allowed, f.computed) {
 		out = append(out, place{x.Start, x.End})
 	}

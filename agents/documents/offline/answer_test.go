@@ -180,6 +180,47 @@ Lockers are emptied on %v.`, figures...)}}
 	}
 }
 
+// A difference names what both sentences say; a row's subject is not the title of one document.
+func TestCompareSaysWhatBothSentencesState(t *testing.T) {
+	doc := func(first int, title, text string) []llm.Passage {
+		return []llm.Passage{{N: first, DocID: title, Title: title, Heading: title, Score: 1, Text: text}}
+	}
+	got := answered(t, llm.TaskCompare, llm.Facts{Message: "Compare them", Passages: append(
+		doc(1, "Policy 2024", "Employees complete the training on information security once every two years.\nThis policy applies to all employees of Larkfield Bank."),
+		doc(2, "Policy 2025", "Employees complete the training on information security every year.\nThis policy applies to all employees and contractors of Larkfield Bank.")...)})
+	has(t, got, "once every two years", "every year", "Differs: ")
+	for _, wrong := range []string{"not stated", "| Policy 2024 | “", "| Policy 2025 | “"} {
+		if strings.Contains(got, wrong) {
+			t.Errorf("%q:\n%s", wrong, got)
+		}
+	}
+}
+
+func TestAnswerSaysThatThePassagesAreInAnotherLanguage(t *testing.T) {
+	const hint = "another language"
+	f := llm.Facts{Message: "Wie viele Stunden hat die Bank, um einen Vorfall zu melden?", Weak: true, Passages: passages(1, "c", "Circular 2024", circular)}
+	has(t, answered(t, llm.TaskInquire, f), NothingFound, hint, "Closest to it")
+	f.Message = "How many zebras are in the zoo of the bank?"
+	if got := answered(t, llm.TaskInquire, f); strings.Contains(got, hint) {
+		t.Error(got)
+	}
+}
+
+func TestAnswerSaysWhatNeedsAModel(t *testing.T) {
+	for message, want := range map[string]bool{
+		"Translate the circular into German":                  true,
+		"Write an email to the bank about customer lists":     true,
+		"What must a bank do with customer lists?":            false,
+		"What are the rules about sharing of customer data?":  false,
+		"How many hours does a bank have to report a breach?": false,
+	} {
+		got := answered(t, llm.TaskInquire, llm.Facts{Message: message, Action: chat.Inquire, Passages: passages(1, "c", "Circular 2024", circular)})
+		if strings.Contains(got, "Without a language model I cannot translate") != want {
+			t.Errorf("%s:\n%s", message, got)
+		}
+	}
+}
+
 // Among sentences that differ only in their figures, those with the same figures are paired.
 func TestComparePairsTheSameFigures(t *testing.T) {
 	list := func(first int, id, text string) []llm.Passage {

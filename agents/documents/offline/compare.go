@@ -39,7 +39,11 @@ func table(f llm.Facts, first, second source) string {
 	p := gather(f.Passages, nil)
 	var as, bs []excerpt.Excerpt
 	for _, s := range p.Excerpts {
-		switch sourceID(f.Passages[s.Passage]) {
+		of := sourceID(f.Passages[s.Passage])
+		if h := excerpt.PlainTitle(s.Heading); of == first.id && strings.EqualFold(h, first.title) || of == second.id && strings.EqualFold(h, second.title) {
+			s.Heading = "" // a row is not about one document's title
+		}
+		switch of {
 		case first.id:
 			as = append(as, s)
 		case second.id:
@@ -190,12 +194,15 @@ const otherWords = "worded differently"
 // difference says how two sentences on one matter differ: in numbers and dates, in how
 // binding they are, or only in words.
 func difference(a, b string, alike float64) string {
+	if fa, fb := frequency.FindString(a), frequency.FindString(b); fa != "" && fb != "" && !strings.EqualFold(fa, fb) {
+		return fa + " / " + fb
+	}
 	na, nb := language.Figures(a), language.Figures(b)
 	if onlyA, onlyB := without(na, nb), without(nb, na); len(onlyA)+len(onlyB) > 0 {
-		return orNotStated(onlyA) + " / " + orNotStated(onlyB)
+		return orDash(onlyA) + " / " + orDash(onlyB)
 	}
 	if ma, mb := duty(a), duty(b); ma != mb {
-		return orNotStated([]string{ma}) + " / " + orNotStated([]string{mb})
+		return orDash([]string{ma}) + " / " + orDash([]string{mb})
 	}
 	if alike < 0.85 {
 		return otherWords
@@ -203,12 +210,10 @@ func difference(a, b string, alike float64) string {
 	return ""
 }
 
-func orNotStated(s []string) string {
-	if joined := strings.Join(s, ", "); joined != "" {
-		return joined
-	}
-	return "not stated"
-}
+// frequency is how often something happens: "every year", "once every two years", "monthly".
+var frequency = regexp.MustCompile(`(?i)\b(?:(?:once|twice|\w+ times) (?:every|each|per|an?)|every|each|per) (?:(?:other|second|third|two|three|four|five|six|\d+) )?(?:hour|day|week|month|quarter|year)s?\b|\b(?:daily|weekly|monthly|quarterly|yearly|annually)\b`)
+
+func orDash(s []string) string { return cmp.Or(strings.Join(s, ", "), "–") }
 
 func without(a, b []string) []string {
 	var out []string

@@ -64,7 +64,7 @@ func sentences(f llm.Facts) string {
 			return note + summarize(f)
 		}
 		if closest := p.FirstOfEach(f.Passages); f.Weak && len(closest) > 0 {
-			return NothingFound + " Closest to it:\n" + list(closest[:min(len(closest), maxClosest)], f.Passages)
+			return nothingFound(f) + " Closest to it:\n" + list(closest[:min(len(closest), maxClosest)], f.Passages)
 		}
 		return NothingFound
 	}
@@ -73,7 +73,7 @@ func sentences(f llm.Facts) string {
 		for _, r := range ranked[:min(len(ranked), maxClosest)] {
 			closest = append(closest, r.Excerpt)
 		}
-		return note + NothingFound + " Closest to it:\n" + list(closest, f.Passages)
+		return note + nothingFound(f) + " Closest to it:\n" + list(closest, f.Passages)
 	}
 	var picked []scored
 	for _, r := range ranked {
@@ -106,6 +106,20 @@ func sentences(f llm.Facts) string {
 	}
 	b.WriteString(p.rowsSeen(asked(f), f.Passages, picked[0]))
 	return b.String()
+}
+
+// nothingFound says that nothing was found, and that a question in another language than the
+// passages may be the reason.
+func nothingFound(f llm.Facts) string {
+	var text strings.Builder
+	for _, p := range f.Passages {
+		text.WriteString(p.Text + "\n")
+	}
+	asked, written := language.Detect(f.Message), language.Detect(text.String())
+	if asked == "" || written == "" || asked == written {
+		return NothingFound
+	}
+	return NothingFound + " Your question is in another language than the passages: without a language model I find only the same words."
 }
 
 // maxClosest is the number of sentences in an answer that has found too little.

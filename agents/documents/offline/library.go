@@ -19,7 +19,7 @@ const maxListed = 50
 
 // Library answers which of all documents a message asks for: how many, of which kind, since
 // when, or what was imported. Those that failed or are still read stand apart, and samples are
-// listed only without own documents.
+// listed only without own documents, else counted.
 func Library(message string, all []llm.Document, now time.Time) string {
 	q := intent.ReadLibrary(message, now)
 	own := slices.DeleteFunc(slices.Clone(all), func(d llm.Document) bool { return d.Public })
@@ -58,7 +58,7 @@ func Library(message string, all []llm.Document, now time.Time) string {
 		if len(all) == 0 {
 			return "There is no document yet. Add one with the button at the message box."
 		}
-		return fmt.Sprintf("I found no such document. There %s in the library.", are(len(all)))
+		return fmt.Sprintf("I found no such document. There %s in the library.", are(len(all), "document"))
 	}
 	var b strings.Builder
 	if len(ready) > 0 {
@@ -66,7 +66,7 @@ func Library(message string, all []llm.Document, now time.Time) string {
 		if samples {
 			what = ", all of them samples for everyone"
 		}
-		fmt.Fprintf(&b, "There %s%s:\n%s", are(len(ready)), what, listed(ready))
+		fmt.Fprintf(&b, "There %s%s:\n%s", are(len(ready), "document"), what, listed(ready))
 	}
 	if len(reading) > 0 {
 		fmt.Fprintf(&b, "\n\nStill being read:\n%s", listed(reading))
@@ -74,14 +74,17 @@ func Library(message string, all []llm.Document, now time.Time) string {
 	if len(failed) > 0 {
 		fmt.Fprintf(&b, "\n\nThese failed and cannot be read:\n%s", listed(failed))
 	}
+	if n := len(all) - len(own); n > 0 && len(ready) == len(own) {
+		fmt.Fprintf(&b, "\n\nBesides, there %s for everyone.", are(n, "sample"))
+	}
 	return strings.TrimSpace(b.String())
 }
 
-func are(n int) string {
+func are(n int, what string) string {
 	if n == 1 {
-		return "is 1 document"
+		return "is 1 " + what
 	}
-	return "are " + excerpt.Count(n, "document")
+	return "are " + excerpt.Count(n, what)
 }
 
 func listed(docs []llm.Document) string {

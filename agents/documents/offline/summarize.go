@@ -1,6 +1,10 @@
 package offline
 
 import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
@@ -10,20 +14,47 @@ import (
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
-// summarize picks the most central sentences of each document, in its order, by headings.
+// points finds how many points or sentences a summary is to have.
+var points = regexp.MustCompile(`(?i)\b(?:([1-9]\d?)|(two|zwei)|(three|drei)|(four|vier)|(five|fünf))[ -](?:\pL+ )?(?:bullets?|points?|sentences?|items?|(?:stich)?punkten?|sätzen?)(?:\PL|$)`)
+
+// wantedPoints returns how many points a message asks for; 0 if it does not say.
+func wantedPoints(message string) int {
+	m := points.FindStringSubmatch(message)
+	if m == nil {
+		return 0
+	}
+	if n, err := strconv.Atoi(m[1]); err == nil {
+		return n
+	}
+	return 1 + slices.IndexFunc(m[1:], func(s string) bool { return s != "" }) // two is the second
+}
+
+const (
+	summaryTables = 3 // of a document in a summary
+	summaryRows   = 3 // of each
+)
+
+// summarize picks the most central sentences of each document, in its order, by headings, and
+// shows how its tables begin.
 func summarize(f llm.Facts) string {
 	found := bySource(f.Passages)
 	if len(found) == 0 {
 		return "There is nothing to summarize: no readable passage was found."
 	}
 	each := max(3, 9/len(found))
+	if n := wantedPoints(intent.Instruction(f.Message)); n > 0 {
+		each = max(1, n/len(found))
+	}
 	var b strings.Builder
 	if intent.NeedsModel(intent.Instruction(f.Message)) && f.Action == chat.Summarize {
 		b.WriteString("Without a language model I cannot reword a text: these are its central sentences.\n\n")
 	}
 	for _, x := range found {
-		picked := excerpt.Gather(x.passages, nil).Central(each)
-		if len(picked) == 0 {
+		pool := excerpt.Gather(x.passages, nil)
+		pool.Excerpts = slices.DeleteFunc(pool.Excerpts, func(s excerpt.Excerpt) bool { return strings.Contains(s.Text, " | ") })
+		picked := pool.Central(each)
+		tables := open(x.passages)
+		if len(picked)+len(tables) == 0 {
 			continue
 		}
 		b.WriteString("**" + x.title + "**\n\n")
@@ -36,7 +67,18 @@ func summarize(f llm.Facts) string {
 			}
 			b.WriteString(excerpt.Quote(s) + "\n")
 		}
-		b.WriteString("\n")
+		if len(picked) > 0 {
+			b.WriteString("\n")
+		}
+		for _, t := range tables[:min(len(tables), summaryTables)] {
+			var rows []int
+			for r := range t.Rows[:min(len(t.Rows), summaryRows)] {
+				rows = append(rows, r)
+			}
+			fmt.Fprintf(&b, "The first rows of %s:\n\n", t.name())
+			t.writeRows(&b, rows, nil)
+			b.WriteString("\n")
+		}
 	}
 	if b.Len() == 0 {
 		return "There is nothing to summarize: the documents hold no whole sentence."

@@ -126,8 +126,10 @@ func FromTables(question string, f llm.Facts) (text string, ok bool) {
 				continue
 			}
 			sure := r.sure
-			named := q.some(t.title+" "+t.Heading+" "+t.Caption, t.lang)
-			if r.use(named...); r.records && len(named) > 0 { // "the highest invoice" of the table of invoices
+			own, named := q.some(t.Heading+" "+t.Caption, t.lang), q.some(t.title, t.lang)
+			r.use(own...)
+			r.use(named...)
+			if r.records && len(own)+len(named) > 0 { // "the highest invoice" of the table of invoices
 				sure++
 			}
 			for _, list := range []string{"list", "lookup", "period", "different", "amount asked"} {
@@ -137,7 +139,8 @@ func FromTables(question string, f llm.Facts) (text string, ok bool) {
 			if score < leastUnderstood || sure == 0 || r.missesName(q) {
 				continue
 			}
-			if score += 0.02 * float64(min(sure, 5)); score > bestScore+1e-9 {
+			// A table that is named outranks another of a document that is named.
+			if score += 0.02*float64(min(sure, 5)) + 0.01*float64(min(len(own), 5)); score > bestScore+1e-9 {
 				best, bestScore, asked = r, score, q
 			}
 		}

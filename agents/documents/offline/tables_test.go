@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -96,6 +97,46 @@ func TestQuestionsAreAnsweredFromTables(t *testing.T) {
 				require.Contains(t, got, part)
 			}
 		})
+	}
+}
+
+// The document's title names both tables; the sheet's name decides.
+func TestAnswerIsFromTheSheetThatAQuestionNames(t *testing.T) {
+	f := opened(map[string]string{"Budget 2026": `## Headcount
+
+Team | 2025 | 2026
+Engineering | 34 | 41
+Sales | 12 | 15
+Support | 9 | 9
+
+## Budget
+
+Team | 2025 | 2026
+Engineering | 3900000 | 4700000
+Sales | 1100000 | 1300000
+Support | 640000 | 660000`}, "Budget 2026")
+	for question, want := range map[string]string{
+		"What is the engineering budget for 2026?":    "**4,700,000**",
+		"What is the engineering headcount for 2026?": "**41**",
+		"What was the budget of sales in 2025?":       "**1,100,000**",
+	} {
+		got, ok := FromTables(question, f)
+		require.True(t, ok, question)
+		require.Contains(t, got, want, question)
+	}
+}
+
+func TestSummaryShowsTablesAsTables(t *testing.T) {
+	f := opened(map[string]string{"Spare parts": stock, "Notes": "# Notes\n\nThe store closes at six on every working day.\n\nParts are ordered on Monday.\n\nThe keeper counts all parts in June."}, "Spare parts", "Notes")
+	f.Message, f.Action = "Summarize both", chat.Summarize
+	got := summarize(f)
+	require.Contains(t, got, "| Gasket 40 mm | W1 | 120 | 3.50 [1] |")
+	require.NotContains(t, got, "“Part |")
+	require.NotContains(t, got, "Hose 2 m", "only the first rows")
+	for message, want := range map[string]int{"Summarize the notes": 3, "Summarize the notes in two bullet points": 2, "Fasse die Notizen in 2 Sätzen zusammen": 2, "a one-page summary in 1 sentence": 1} {
+		notes := opened(map[string]string{"Notes": "# Notes\n\nThe store closes at six on every working day.\n\nParts are ordered on Monday.\n\nThe keeper counts all parts in June."}, "Notes")
+		notes.Message, notes.Action = message, chat.Summarize
+		require.Equal(t, want, strings.Count(summarize(notes), "\n- "), message)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
+	"github.com/palaver-chat/palaver/internal/tiptap"
 )
 
 // showWith lists a turn's conversation, with a title from its message unless it has one.
@@ -18,7 +19,7 @@ func showWith(row sqlcgen.Turn) (*sqlcgen.ShowConversationParams, error) {
 // titleFrom makes a title from a turn's message.
 func titleFrom(row sqlcgen.Turn) (string, error) {
 	t, err := turn(row)
-	return chat.TitleFrom(t.Content.Message), err
+	return chat.TitleFrom(tiptap.TitleWords(t.Content)), err
 }
 
 // titleWithAnswer replaces the title that was made from the message of a conversation's

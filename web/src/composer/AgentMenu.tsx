@@ -41,7 +41,7 @@ export function AnswererMenu({ agents, agent, onAgent, models, model, onModel }:
       <Glyph aria-hidden className="size-4 shrink-0" />
       <span className="sr-only">{chooses ? words.composer.modeAndModel : words.composer.modes}: </span>
       <span className="truncate max-sm:hidden">{label}</span>
-      <span className="truncate sm:hidden">{short ?? label}</span>
+      <span className="truncate max-[24rem]:sr-only sm:hidden">{short ?? label}</span>
       {chooses && <span className="truncate max-sm:sr-only">· {model.name}</span>}
       <ChevronDown aria-hidden className="size-3.5 shrink-0" />
     </button>

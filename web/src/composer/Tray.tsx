@@ -46,7 +46,7 @@ export function Tray({ attachments, uploads, unreadable, kept = [], onMove, onUn
   return (
     <>
       <Refused uploads={uploads} />
-      <ul aria-label={words.composer.attachments} className="flex flex-wrap gap-2 px-3 pt-3">
+      <ul aria-label={words.composer.attachments} className="flex flex-wrap gap-2 px-3 pt-3 max-sm:max-h-44 max-sm:overflow-y-auto">
         {attachments.length > 0 && !vision && (
           <li className="basis-full text-xs text-warn">
             <span role="status">{words.composer.blind}</span>

@@ -87,14 +87,14 @@ export function BoardList({ onOpen }: { onOpen: Go }) {
         )}
         {boards.isSuccess && boards.items.length === 0 && (
           <>
-            <ol aria-label={boardWords.list.how} className="mt-6 grid gap-2 sm:grid-cols-5">
+            <ol aria-label={boardWords.list.how} className="mt-6 grid gap-2 lg:grid-cols-5">
               {kinds.map((kind) => {
                 const Glyph = columnIcons[kind];
                 return (
-                  <li key={kind} className="flex gap-3 rounded-xl bg-sunken/60 p-2.5 text-sm max-sm:items-center sm:flex-col sm:gap-1.5">
+                  <li key={kind} className="flex gap-3 rounded-xl bg-sunken/60 p-2.5 text-sm max-lg:items-center lg:flex-col lg:gap-1.5">
                     <Glyph aria-hidden className="size-5 shrink-0 text-accent" />
                     <span>
-                      <span className="block text-[0.8125rem] font-semibold tracking-tight">{boardWords.columns[kind]}</span>
+                      <span className="block font-semibold tracking-tight lg:text-xs">{boardWords.columns[kind]}</span>
                       <span className="block text-muted">{boardWords.board.empty[kind]}</span>
                     </span>
                   </li>

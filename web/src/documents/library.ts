@@ -8,6 +8,9 @@ import { isFresh } from "../composer/newChat";
 import { useDeleted } from "../ui/deletions";
 import { type Embedding, type Library, pollAfter } from "./polling";
 
+/** The name of the panel with the library. */
+export const LIBRARY = "documents";
+
 const DOCS = ["documents"];
 const OF_CHAT = [...DOCS, "chat"];
 const SETS = ["document-sets"];

@@ -1,10 +1,11 @@
 // Citation markers such as [1] in an answer. Markdown would read "[1]: see" as a definition and
 // "[1](x)" as a link, so they are swapped for private-use characters before
-// parsing and turned into <cite> elements afterwards.
+// parsing and turned into <cite> elements afterwards. Punctuation stands around them, as brackets
+// did: otherwise the ** of **“a quote.”**[1] would not end bold words.
 
-const OPEN = "\uE000";
-const CLOSE = "\uE001";
-const SEALED = /\uE000(\d{1,3})\uE001/g;
+const OPEN = "\u2E28\uE000";
+const CLOSE = "\uE001\u2E29";
+const SEALED = /\u2E28\uE000(\d{1,3})\uE001\u2E29/g;
 
 /** Replaces markers by private-use characters. If known is given, only its numbers are markers; other brackets stay text. */
 export function seal(markdown: string, known?: ReadonlySet<number>): string {

@@ -5,7 +5,7 @@ import { returnToDraft } from "../composer/drafts";
 import { focusMessage } from "../composer/focus";
 import { nextChat, returnChat } from "../composer/newChat";
 import type { Outgoing } from "../composer/types";
-import { InChat, useLibrary } from "../documents/library";
+import { InChat, LIBRARY as PANEL, useLibrary } from "../documents/library";
 import { openFind } from "../thread/findBus";
 import { Aside, Asides, AsideSlot, useAside } from "../ui/Aside";
 import { Button, IconButton } from "../ui/Button";
@@ -51,7 +51,6 @@ const PrintPage = lazy(() => import("./PrintPage"));
 const SharedPage = lazy(() => import("./SharedPage"));
 const DocumentsPanel = lazy(() => import("../documents/DocumentsPanel").then((m) => ({ default: m.DocumentsPanel })));
 
-const PANEL = "documents";
 const FIRST_USE = ["pointermove", "pointerdown", "keydown"];
 
 export function App() {

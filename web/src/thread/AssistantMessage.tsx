@@ -1,4 +1,4 @@
-import { RotateCw } from "lucide-react";
+import { FolderOpen, RotateCw } from "lucide-react";
 import { memo, use, useMemo, useState } from "react";
 import type { Agent } from "../api/config";
 import type { Citation, DocRef } from "../api/types";
@@ -9,6 +9,7 @@ import { readLink } from "../imports/links";
 import { Button, IconButton } from "../ui/Button";
 import { words } from "../words";
 import { failure, markRemovedQuotes, question, withoutOffline } from "../words/wire";
+import { htmlOf } from "./copied";
 import { CopyButton } from "./CopyButton";
 import { Extras } from "./extras";
 import type { Rating } from "./feedback";
@@ -20,6 +21,7 @@ import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
 import { Reason, Thumbs } from "./Rate";
 import { Sources } from "./Sources";
+import { listsDocuments, Titled } from "./titled";
 import { ToolCard, ToolMessages } from "./ToolCard";
 import type { Message, Metadata, Part } from "./types";
 
@@ -63,13 +65,14 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
       <Pictures pictures={pictures} alt={words.message.generatedImage} className="mt-3 gap-3" size="max-h-96 max-w-full" />
       {extras?.foot(message)}
       {citations && <Sources citations={citations} onCite={onCite} />}
+      {citations?.length === 0 && <ToLibrary text={text} />}
       {!writing && <Ending message={message} text={text} onRetry={retry && meta.turn_id ? () => onRegenerate(meta.turn_id!) : undefined} />}
       {!writing && !waits && (
         <footer className="mt-1.5 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
           <Footnote meta={meta} />
           <Time at={meta.created_at} />
           <span className={`-my-1 -ml-2 flex items-center transition-opacity ${acts ? "" : "opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"}`}>
-            {text && <CopyButton text={() => withSources(withoutOffline(markRemovedQuotes(text)), citations ?? [], unverifiedOf(message))} label={words.message.copyAnswer} />}
+            {text && <CopyButton text={() => withSources(withoutOffline(markRemovedQuotes(text)), citations ?? [], unverifiedOf(message))} html={(button) => htmlOf(button.closest("article")!, citations ?? [])} label={words.message.copyAnswer} />}
             {rate && <Thumbs {...rate} onAsk={setRated} />}
             {meta.turn_id && <IconButton size="small" icon={RotateCw} label={words.message.regenerate} disabled={locked} onClick={() => onRegenerate(meta.turn_id!)} />}
           </span>
@@ -79,6 +82,17 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
     </article>
   );
 });
+
+/** Leads from a list of documents to the whole library. */
+function ToLibrary({ text }: { text: string }) {
+  const titled = use(Titled);
+  if (!titled || !listsDocuments(text, titled.find)) return null;
+  return (
+    <Button icon={FolderOpen} className="mt-3" onClick={titled.onLibrary}>
+      {words.library.openAll}
+    </Button>
+  );
+}
 
 interface PieceProps {
   part: Part;

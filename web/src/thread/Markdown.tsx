@@ -25,6 +25,7 @@ import { Extras } from "./extras";
 import { holdTable } from "./holding";
 import { ownPicture } from "./parts";
 import { Previewed } from "./Preview";
+import { Titled } from "./titled";
 
 const Diagram = lazy(() => import("./Diagram"));
 
@@ -50,6 +51,21 @@ function Chip({ n }: { n: number }) {
 function Named({ id }: { id: string }) {
   const extras = use(Extras);
   return extras ? <extras.Reference id={id} /> : id;
+}
+
+/** Bold words; the name of a document opens it. */
+function Bold({ text, children }: { text: string; children?: ReactNode }) {
+  const titled = use(Titled);
+  const doc = titled?.find(text);
+  const bold = <strong>{children}</strong>;
+  if (!titled || !doc) return bold;
+  const open = () => titled.onRead(doc);
+  // Not a <button>: it could not wrap like words.
+  return (
+    <span role="button" tabIndex={0} className="document" title={words.library.read(doc.title)} onClick={open} onKeyDown={(e) => ["Enter", " "].includes(e.key) && (e.preventDefault(), open())}>
+      {bold}
+    </span>
+  );
 }
 
 /** A link in a model's text. It shows its host, because its text may mislead. */
@@ -101,6 +117,7 @@ const components: Components = {
       {children}
     </u>
   ),
+  strong: ({ children, node }) => <Bold text={node ? wordsOf(node) : ""}>{children}</Bold>,
   a: ({ href, id, children, node }) =>
     node?.properties.dataFootnoteRef !== undefined || node?.properties.dataFootnoteBackref !== undefined ? (
       <Jump href={href ?? ""} id={id}>

@@ -6,7 +6,7 @@ import { Composer } from "../composer/Composer";
 import { backToMessage } from "../composer/focus";
 import { messageContent } from "../composer/outgoing";
 import type { ComposerHandle, ComposerProps, Outgoing } from "../composer/types";
-import { useLibrary } from "../documents/library";
+import { LIBRARY, useLibrary } from "../documents/library";
 import { Imports, useImports } from "../imports/imports";
 import { findLinks } from "../imports/links";
 import { Boundary } from "../shell/Boundary";
@@ -33,6 +33,7 @@ import { ThreadStore, type Callbacks } from "./store";
 import { nextThrottle } from "./throttle";
 import "./thread.css";
 import { Opened } from "./ToolCard";
+import { byName, Titled } from "./titled";
 import type { Message, Question, ResumeValue } from "./types";
 import { Waiting } from "./Waiting";
 
@@ -177,6 +178,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
     },
     [show],
   );
+  const titled = useMemo(() => ({ find: byName(docs), onRead, onLibrary: () => show(LIBRARY) }), [docs, onRead, show]);
   const cited = read?.citation;
   const beside = useMemo(() => (cited ? citedWith(messages, cited) : []), [messages, cited]);
 
@@ -209,6 +211,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
         <Imports value={imports}>
           <Opened value={opened}>
             <ActiveCitation value={(aside.open === READER && cited) || null}>
+            <Titled value={titled}>
             <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite} onRead={onRead} onQuote={onQuote} finds={!dock} before={before}>
               <PalReasoning running={busy} begun={writing && hasText(last)} writing={writing && growing(last)} stopping={view.stopping} problem={view.connectionProblem} statuses={view.statuses} docs={writing ? docsOf(last) : []} processing={processing} />
               {messages.length === 0 && empty}
@@ -243,6 +246,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
                 </Boundary>
               )}
             </Messages>
+            </Titled>
             </ActiveCitation>
           </Opened>
         </Imports>

@@ -449,6 +449,7 @@ export const de: Words = {
     byMeaning: (done: number, total: number) => `Die Suche nach Bedeutung wird vorbereitet: ${number(done)} von ${number(total)} Dokumenten. Bis dahin werden die anderen nur nach Wörtern durchsucht.`,
     byMeaningLabel: "Für die Suche nach Bedeutung vorbereitete Dokumente",
     read: (document) => `${document} öffnen`,
+    openAll: "Bibliothek öffnen",
     delete: (document) => `${document} löschen`,
     rename: (document) => `${document} umbenennen`,
     keep: (document: string) => `${document} in die Bibliothek legen`,

@@ -450,6 +450,7 @@ export const en = {
     byMeaning: (done: number, total: number) => `Preparing search by meaning: ${number(done)} of ${number(total)} documents. Until then, the others are searched by words only.`,
     byMeaningLabel: "Documents prepared for search by meaning",
     read: (document: string) => `Open ${document}`,
+    openAll: "Open the library",
     delete: (document: string) => `Delete ${document}`,
     rename: (document: string) => `Rename ${document}`,
     keep: (document: string) => `Put ${document} into the library`,

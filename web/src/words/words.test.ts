@@ -55,6 +55,10 @@ describe("the server's texts", () => {
     expect(worded({ message_code: "import.too_large", message_params: { size: 3 * 2 ** 20 + 1, limit: 2 ** 20 } }, "?")).toBe("That file is too large to import (3.1MB). The maximum file size is 1MB.");
   });
 
+  it.each([["English", en], ["German", de]])("have values, and no placeholders, in %s", (_, { texts }) => {
+    expect(Object.entries(texts).filter(([, text]) => typeof text === "string" && /\{\w+\}/.test(text))).toEqual([]);
+  });
+
   it("are shown as the server sent them when the page has no words for them", () => {
     expect(question({ message: "How many?" } as Question)).toBe("How many?");
     expect(status({ node: "new_step", message: "Counting..." })).toBe("Counting...");

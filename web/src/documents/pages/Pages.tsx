@@ -180,7 +180,7 @@ function PageField({ page, count, onGo }: { page: number; count: number; onGo: (
         onBlur={go}
         className="h-8 rounded-md border border-edge bg-surface px-1.5 text-center text-ink pointer-coarse:h-11 pointer-coarse:min-w-11"
       />
-      <span aria-hidden>{words.library.ofPages(count)}</span>
+      <span aria-hidden className="whitespace-nowrap">{words.library.ofPages(count)}</span>
     </label>
   );
 }
