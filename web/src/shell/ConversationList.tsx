@@ -2,6 +2,7 @@ import { Archive, ListChecks } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { Virtualizer } from "virtua";
 import { errorText } from "../api/query";
+import { useSpaceId } from "../api/space";
 import { Button, IconButton } from "../ui/Button";
 import { ListedUl } from "../ui/Listed";
 import { useMinutes } from "../ui/useMinutes";
@@ -47,6 +48,7 @@ export function ConversationList({ q, current, openFirst, onOpen }: Props) {
     setPicked((now) => now && pick(now, list.items.map((c) => c.id), id, before, range));
   };
   useMinutes();
+  const space = useSpaceId();
   const box = useRef<HTMLElement>(null);
   const end = useRef<HTMLDivElement>(null);
 
@@ -88,7 +90,7 @@ export function ConversationList({ q, current, openFirst, onOpen }: Props) {
             <Button onClick={() => void list.refetch()}>{words.common.tryAgain}</Button>
           </div>
         )}
-        {list.isSuccess && list.items.length === 0 && <p className="px-2 py-3 text-sm text-muted">{q ? words.shell.noMatches : archived ? words.shell.noArchived : words.shell.noChats}</p>}
+        {list.isSuccess && list.items.length === 0 && <p className="px-2 py-3 text-sm text-muted">{q ? words.shell.noMatches : archived ? words.shell.noArchived : space ? words.spaces.noChats : words.shell.noChats}</p>}
         <Virtualizer as={ListedUl} item="li" scrollRef={box} bufferSize={BUFFER}>
           {byAge(list.items).flatMap((group) => [
             <h3 key={group.name} className="px-2 pt-3 pb-1 text-xs font-medium text-muted">

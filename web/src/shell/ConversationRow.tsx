@@ -12,7 +12,7 @@ import { ConversationMenu } from "./ConversationMenu";
 import { archiveConversation, deleteConversation, titleOf } from "./conversations";
 import { since } from "./groups";
 import { Rename } from "./Rename";
-import type { Go } from "./useRoute";
+import { chatAddress, type Go } from "./useRoute";
 
 interface Props {
   conversation: Conversation;
@@ -53,7 +53,7 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
   return (
     <div className={`group relative mb-px rounded-lg ${current ? "bg-accent-soft" : "hover:bg-sunken"}`}>
       <a
-        href={`/chat/${c.id}`}
+        href={chatAddress(c.id)}
         aria-current={current ? "page" : undefined}
         title={title}
         className="block rounded-lg py-1.5 pr-2.5 pl-2.5 text-sm group-focus-within:pr-9 group-hover:pr-9 pointer-coarse:py-3 pointer-coarse:pr-11"

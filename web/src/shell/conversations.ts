@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getJSON, post, request } from "../api/http";
 import { refresh, errorText } from "../api/query";
+import { currentSpace, useSpaceId } from "../api/space";
 import type { Conversation, Page } from "../api/types";
 import { short } from "../lib/format";
 import { readHead } from "../thread/heads";
@@ -20,7 +21,7 @@ const path = (id: string) => `/api/conversations/${enc(id)}`;
 export function useConversations(q: string, archived = false) {
   const deleted = useDeleted();
   const list = useInfiniteQuery({
-    queryKey: [...KEY, archived ? "archived" : "list", q],
+    queryKey: [...KEY, useSpaceId(), archived ? "archived" : "list", q],
     queryFn: ({ pageParam, signal }) => getJSON<Page<Conversation>>(`/api/conversations?limit=${PAGE}&q=${enc(q)}&archived=${archived && q === ""}&cursor=${enc(pageParam)}`, { signal }),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor,
@@ -33,7 +34,7 @@ export function useConversations(q: string, archived = false) {
 }
 
 /** Query for one conversation on the server. */
-export const oneConversation = (id: string) => queryOptions({ queryKey: [...KEY, "one", id], queryFn: ({ signal }) => getJSON<Conversation>(path(id), { signal }) });
+export const oneConversation = (id: string) => queryOptions({ queryKey: [...KEY, currentSpace(), "one", id], queryFn: ({ signal }) => getJSON<Conversation>(path(id), { signal }) });
 
 /**
  * One conversation; null if it is not loaded, or if the server does not have it. A new
@@ -56,6 +57,8 @@ interface Change {
   title?: string;
   pinned?: boolean;
   archived?: boolean;
+  /** Whether the readers of its space can read it. */
+  shared?: boolean;
 }
 
 /** Changes a conversation. Returns whether it worked; an error is shown. */
