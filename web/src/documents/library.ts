@@ -96,6 +96,12 @@ export async function moveDocument(id: string, conversation: string | null): Pro
   await refresh(DOCS);
 }
 
+/** Moves a document into a space, or from the page's space to the person's own (""). */
+export async function moveToSpace(id: string, space: string): Promise<void> {
+  await request(documentPath(id), { ...post({ space_id: space }), method: "PATCH" });
+  await refresh(DOCS);
+}
+
 /** Creates a set, or updates the one with that id. */
 export async function saveSet(id: string | null, name: string, docIds: string[]): Promise<void> {
   const body = post({ name, doc_ids: docIds });

@@ -22,7 +22,7 @@ import { rememberSpace } from "../spaces/choice";
 import { useMembership, useSpaces } from "../spaces/spaces";
 import { Boundary } from "./Boundary";
 import { ChatTitle } from "./ChatTitle";
-import { conversationPath, refreshConversations, titleOf, useConversation } from "./conversations";
+import { conversationPath, refreshConversations, titleOf, useConversation, useSharing } from "./conversations";
 import { LimitNotice } from "./LimitNotice";
 import { refreshMe } from "./me";
 import { dropPending, pendingOf } from "./pending";
@@ -363,9 +363,11 @@ export function Conversation({ threadId, onOpen }: { threadId: string; onOpen: (
   );
   // Rendered without lazy() once it is loaded: lazy() would leave a gap in which key presses are lost.
   const [Thread] = useState<ThreadComponent | typeof LazyThread>(() => readyThread ?? LazyThread);
+  const { ready, sharing } = useSharing(threadId, first !== undefined);
+  if (!ready) return <Loading />;
   return (
     <Suspense fallback={<Loading />}>
-      <Thread threadId={threadId} {...(first && { first })} onActivity={onActivity} onFirstAccepted={onFirstAccepted} onUnsent={onUnsent} />
+      <Thread key={sharing?.author ?? ""} threadId={threadId} {...(first && { first })} {...(sharing && { sharing })} onCopied={onOpen} onActivity={onActivity} onFirstAccepted={onFirstAccepted} onUnsent={onUnsent} />
     </Suspense>
   );
 }

@@ -13,6 +13,7 @@ interface Person {
 
 const STALE_MS = 60_000;
 const SHORT = 12;
+const FORGOTTEN = "-"; // stands for somebody whose account was deleted
 
 /** Returns a function that names people of the page's space: as their tokens do, else by the beginning of their id. */
 export function usePeople(): (id: string) => string {
@@ -21,6 +22,7 @@ export function usePeople(): (id: string) => string {
   const { data } = useQuery({ queryKey: ["spaces", space, "people"], queryFn: async ({ signal }) => (await getJSON<{ items: Person[] | null }>(`${spacePath(space)}/people`, { signal })).items ?? [], enabled: space !== "", staleTime: STALE_MS });
   return useCallback(
     (id: string) => {
+      if (id === FORGOTTEN) return words.spaces.formerMember;
       const name = data?.find((p) => p.id === id)?.name ?? (id.length > SHORT ? `${id.slice(0, SHORT)}…` : id);
       return id === me ? words.spaces.you(name) : name;
     },
