@@ -1,8 +1,8 @@
 // Spaces: two people of a real OpenID Connect provider share documents and a conversation,
 // and one of them is removed while an answer is written.
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
-import { answer, ask, axe, composer, dark, desktop, expectRefusal, newPage, ready, screenshot, shot, upload } from "./browser.mjs";
+import { after, beforeEach, describe, it } from "node:test";
+import { answer, ask, axe, composer, dark, desktop, documents, expectRefusal, newPage, ready, screenshot, shot, upload } from "./browser.mjs";
 import { startOIDC } from "./oidc.mjs";
 import { freePort } from "./stack.mjs";
 import { browser, model, stack, useSlowModel } from "./suite.mjs";
@@ -78,10 +78,7 @@ async function fromTitle(page, item) {
 
 const removed = (page, space) => page.getByText(`You are no longer a member of “${space}”, so this page has left it.`).first();
 
-const eachWithoutFaults = () => {
-  beforeEach(() => Object.assign(model, { hold: Infinity }));
-  before(() => open.splice(0));
-};
+beforeEach(() => (model.hold = Infinity));
 
 /** Runs a test, then closes its pages, which must have had no faults. */
 const test = (name, run) =>
@@ -99,8 +96,6 @@ const test = (name, run) =>
   });
 
 describe("spaces", () => {
-  eachWithoutFaults();
-
   test("two people share documents and a chat, until one is removed in mid-answer", async () => {
     const { page: ann } = await arriveAs("ann");
     await choose(ann, "New space…");
@@ -113,7 +108,7 @@ describe("spaces", () => {
 
     await upload(ann, "Lighthouse notes.md", TEXT);
     await ready(ann, "Lighthouse notes");
-    await ann.getByRole("listitem").filter({ hasText: "Lighthouse notes" }).getByText(/^Added by ann/).first().waitFor();
+    await documents(ann).filter({ hasText: "Lighthouse notes" }).getByText(/^Added by ann/).waitFor();
     await shot(ann, "space-library");
     await ann.getByRole("button", { name: /^Library/ }).click();
 
@@ -186,7 +181,7 @@ describe("spaces", () => {
     const { page: ann } = await arriveAs("ann");
     await upload(ann, "Tide table.md", "# Tide table\n\nHigh water is at noon.\n");
     await ready(ann, "Tide table");
-    await ann.getByRole("listitem").filter({ hasText: "Tide table" }).hover();
+    await documents(ann).filter({ hasText: "Tide table" }).hover();
     await ann.getByRole("button", { name: "Move Tide table to…" }).click();
     await ann.getByLabel("Move to").selectOption({ label: "Finance" });
     await ann.getByRole("button", { name: "Move", exact: true }).click();

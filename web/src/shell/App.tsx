@@ -102,7 +102,12 @@ function InSpace(props: { route: Place | null; visit: Visit }) {
       [visit],
     ),
   );
-  return <Chat key={useSpaceId()} {...props} />;
+  return (
+    <>
+      <Chat key={useSpaceId()} {...props} />
+      <Toaster />
+    </>
+  );
 }
 
 /** Goes to the space of a conversation whose address does not name it, if the person reads that space. */
@@ -165,7 +170,6 @@ function Chat({ route, visit }: { route: Place | null; visit: Visit }) {
           </Aside>
         )}
       </div>
-      <Toaster />
       {listing && (
         <Suspense>
           <ShortcutList onClose={() => list(false)} />
