@@ -404,7 +404,7 @@ func (s *server) listMembers(c *gin.Context, id string) error {
 	return respond(c, http.StatusOK, list[memberJSON]{Items: showAll(found, showMember)})
 }
 
-type personJSON struct {
+type namedJSON struct {
 	ID   string `json:"id"`
 	Name string `json:"name"` // or address, as the person's token gives it
 }
@@ -418,11 +418,11 @@ func (s *server) listPeople(c *gin.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	items := []personJSON{}
+	items := []namedJSON{}
 	for _, id := range slices.Sorted(maps.Keys(found)) {
-		items = append(items, personJSON{id, found[id]})
+		items = append(items, namedJSON{id, found[id]})
 	}
-	return respond(c, http.StatusOK, list[personJSON]{Items: items})
+	return respond(c, http.StatusOK, list[namedJSON]{Items: items})
 }
 
 type memberBody struct {

@@ -2,7 +2,7 @@
 // and one of them is removed while an answer is written.
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
-import { answer, ask, axe, composer, dark, desktop, documents, expectRefusal, newPage, ready, screenshot, shot, upload } from "./browser.mjs";
+import { answer, ask, axe, composer, dark, desktop, documents, expectRefusal, newPage, openDocuments, ready, screenshot, shot, upload } from "./browser.mjs";
 import { startOIDC } from "./oidc.mjs";
 import { freePort } from "./stack.mjs";
 import { browser, model, stack, useSlowModel } from "./suite.mjs";
@@ -112,7 +112,11 @@ describe("spaces", () => {
     await shot(ann, "space-library");
     await ann.getByRole("button", { name: /^Library/ }).click();
 
-    const bobId = (await api("bob", "GET", "/api/me")).id;
+    const { page: bob, faults } = await arriveAs("bob");
+    assert.equal(await chats(bob).getByRole("link").count(), 0);
+    await choose(bob, "Join a space…");
+    const bobId = await bob.getByLabel("Your id", { exact: true }).inputValue();
+    await bob.keyboard.press("Escape");
     await choose(ann, "Members…");
     const members = ann.getByRole("dialog", { name: "Members of “Legal”" });
     await members.getByLabel("Id of the person").fill(bobId);
@@ -126,7 +130,7 @@ describe("spaces", () => {
     await answer(ann, 1);
     await fromTitle(ann, "Share with the space");
     await ann.getByText("Everybody in the space can read this chat now.").first().waitFor();
-    await ann.getByRole("banner").getByText("Shared with the space").waitFor();
+    await ann.locator("header").getByText("Shared with the space").waitFor();
     await yours(ann).getByText(/ann.*\(you\)/).waitFor();
     const address = ann.url();
     assert.match(address, /\/chat\/[0-9a-f-]+\?space=[0-9a-f-]+$/);
@@ -135,8 +139,7 @@ describe("spaces", () => {
     assert.equal(ann.url(), address);
     await switcher(ann).filter({ hasText: "Legal" }).waitFor();
 
-    const { page: bob, faults } = await arriveAs("bob");
-    assert.equal(await chats(bob).getByRole("link").count(), 0);
+    await bob.reload();
     await choose(bob, /^Legal/);
     await chats(bob).getByRole("link", { name: /Shared by ann/ }).click();
     await bob.getByRole("article", { name: /^ann/ }).waitFor();
@@ -187,6 +190,7 @@ describe("spaces", () => {
     await ann.getByRole("button", { name: "Move", exact: true }).click();
     await ann.getByText("“Tide table” was moved to “Finance”.").first().waitFor();
     await choose(ann, /^Finance/);
+    await openDocuments(ann);
     await ready(ann, "Tide table");
     assert.equal(new URL(ann.url()).search, `?space=${id}`);
 
@@ -206,6 +210,7 @@ describe("spaces", () => {
     await switcher(ann).filter({ hasText: "My chats and documents" }).waitFor();
     await choose(ann, "Restore “Finance”");
     await switcher(ann).filter({ hasText: "Finance" }).waitFor();
+    await openDocuments(ann);
     await ready(ann, "Lighthouse notes");
   });
 
@@ -251,7 +256,7 @@ describe("spaces", () => {
     await ask(bob, QUESTION);
     await answer(bob, 1);
     await fromTitle(bob, "Share with the space");
-    await bob.getByRole("banner").getByText("Shared with the space").waitFor();
+    await bob.locator("header").getByText("Shared with the space").waitFor();
     await fits();
     await shot(bob, "space-phone-shared");
   });
