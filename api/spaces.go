@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -401,6 +402,27 @@ func (s *server) listMembers(c *gin.Context, id string) error {
 		return err
 	}
 	return respond(c, http.StatusOK, list[memberJSON]{Items: showAll(found, showMember)})
+}
+
+type namedJSON struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // or address, as the person's token gives it
+}
+
+func (s *server) listPeople(c *gin.Context, id string) error {
+	var found map[string]string
+	_, err := s.space(c, id, func(who identity.Caller) (_ chat.Space, err error) {
+		found, err = s.Store.PeopleInSpace(c.Request.Context(), who.ID, id)
+		return chat.Space{}, err
+	})
+	if err != nil {
+		return err
+	}
+	items := []namedJSON{}
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		items = append(items, namedJSON{id, found[id]})
+	}
+	return respond(c, http.StatusOK, list[namedJSON]{Items: items})
 }
 
 type memberBody struct {

@@ -24,7 +24,7 @@ func (c *client) spaces(b *bundle) {
 	c.t.Helper()
 	space, doc := c.withCanary(b, "Team", "canary")
 	in := "/api/spaces/" + space
-	for _, path := range []string{"/api/spaces", in, in + "/members", in + "/deleted"} {
+	for _, path := range []string{"/api/spaces", in, in + "/people", in + "/members", in + "/deleted"} {
 		c.call(200, "GET", path, nil)
 	}
 	c.call(200, "PATCH", in, m{"name": "Team", "public_documents": true})
@@ -173,6 +173,7 @@ func TestRolesInASpace(t *testing.T) {
 		{"PATCH", in, m{"name": "Taken"}, false, 403, 403},
 		{"DELETE", in + "?name=Team", nil, false, 403, 403},
 		{"POST", in + "/restore", nil, false, 403, 403},
+		{"GET", in + "/people", nil, false, 200, 200},
 		{"GET", members, nil, false, 403, 403},
 		{"PUT", members, m{"kind": "person", "id": "eve", "role": "reader"}, false, 403, 403},
 		{"DELETE", members + "?kind=person&id=ann", nil, false, 403, 403},

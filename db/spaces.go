@@ -86,6 +86,8 @@ type Spaces interface {
 	// RestoreSpace, and nothing is kept after SpaceKept.
 	DeleteSpace(ctx context.Context, owner, id, name string, at time.Time) error
 	RestoreSpace(ctx context.Context, owner, id string) error
+	// PeopleInSpace returns the names of people whom readers of a space meet there, by id.
+	PeopleInSpace(ctx context.Context, owner, id string) (map[string]string, error)
 	// SpaceMembers lists the members for managers.
 	SpaceMembers(ctx context.Context, owner, id string) ([]chat.SpaceMember, error)
 	// PutSpaceMember adds a member or changes the role. ErrLastManager when no manager would be left.

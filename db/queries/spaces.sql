@@ -42,6 +42,15 @@ DELETE FROM spaces WHERE id = @id;
 -- name: SpaceMembers :many
 SELECT kind, member, role, added_by, added_at FROM space_members WHERE space_id = @space_id ORDER BY added_at, kind, member;
 
+-- People whom the readers of a space meet there: members, and who shares or has added something.
+
+-- name: PeopleOfSpace :many
+SELECT p.owner, p.known_as FROM profiles p WHERE p.known_as <> '' AND p.owner IN (
+    SELECT m.member FROM space_members m WHERE m.space_id = @space_id AND m.kind = 'person'
+    UNION SELECT c.owner FROM conversations c WHERE c.space_id = @space_id AND c.shared = 1
+    UNION SELECT d.added_by FROM documents d WHERE d.owner = @library)
+ORDER BY p.owner LIMIT CAST(@max_rows AS BIGINT);
+
 -- name: PutSpaceMember :exec
 INSERT INTO space_members (space_id, kind, member, role, added_by, added_at)
 VALUES (@space_id, @kind, @member, @role, @added_by, @added_at)

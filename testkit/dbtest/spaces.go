@@ -377,6 +377,24 @@ var spaceConversationTests = []test{
 		b.NotEqual(-1, at)
 		b.Equal([]string{"Good", "", ""}, []string{rated[at].Reason, rated[at].Question, rated[at].Answer})
 	}},
+	{"readers of a space learn the names of people whom they meet there, and nobody else's", func(b *fixture) {
+		sp, other := b.space("Team"), b.space("Other")
+		reader, contributor, stranger := b.join(sp.ID, chat.Reader), b.join(sp.ID, chat.Contributor), b.join(other.ID, chat.Reader)
+		for _, id := range []string{reader, contributor, stranger} {
+			b.NoError(b.store.Met(b.ctx, id, id+"@example.com", b.now()))
+		}
+		t := b.answered(contributor, sp.ID, uuid.NewString())
+		b.Equal(map[string]string{reader: reader + "@example.com", contributor: contributor + "@example.com"}, must.Have(b.store.PeopleInSpace(b.ctx, reader, sp.ID))(b.t))
+		b.ErrorIs(must.ErrOf(b.store.PeopleInSpace(b.ctx, stranger, sp.ID)), db.ErrNotFound)
+
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, contributor))
+		b.Len(must.Have(b.store.PeopleInSpace(b.ctx, reader, sp.ID))(b.t), 1)
+		b.NoError(b.store.PutSpaceMember(b.ctx, b.owner, sp.ID, chat.SpaceMember{ID: contributor, Role: chat.Contributor}))
+		shared := true
+		must.Have(b.store.ChangeConversation(db.InSpace(b.ctx, sp.ID), contributor, t.ThreadID, db.ConversationChange{Shared: &shared}))(b.t)
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, contributor))
+		b.Len(must.Have(b.store.PeopleInSpace(b.ctx, reader, sp.ID))(b.t), 2, "what they share stays")
+	}},
 	{"a conversation stays in its space", func(b *fixture) {
 		sp, other := b.space("Team"), b.space("Other")
 		t := b.answered(b.owner, sp.ID, uuid.NewString())

@@ -5,7 +5,9 @@ import { createRoot } from "react-dom/client";
 import { queries } from "./api/query";
 import { readSettings } from "./api/useConfig";
 import { setImportSources } from "./imports/links";
+import { currentSession } from "./session/account";
 import { startSession } from "./session/start";
+import { beginInSpace } from "./spaces/choice";
 import { Gate } from "./shell/Gate";
 import { App } from "./shell/App";
 import { placeOf } from "./shell/useRoute";
@@ -39,6 +41,7 @@ async function prepare(): Promise<ReactNode> {
   const [{ signIn, importSources }] = await Promise.all([readSettings(), loadLanguage(navigator.languages)]);
   setImportSources(importSources);
   await startSession(signIn);
+  if (!signIn || currentSession().account) beginInSpace();
   return <Gate />;
 }
 

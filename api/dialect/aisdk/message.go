@@ -50,7 +50,7 @@ type Approval struct {
 func UserMessage(m chat.Message, pictures []chat.Attachment) Message {
 	out := Message{ID: m.ID, Role: "user", Parts: []Part{}, Metadata: map[string]any{
 		"turn_id": m.TurnID, "created_at": m.CreatedAt.UTC().Format(time.RFC3339Nano)}}
-	for _, name := range []string{"stream_run_id", "client_turn_id", "tagged_doc_ids", "tiptap_json"} {
+	for _, name := range []string{"stream_run_id", "client_turn_id", "tagged_doc_ids", "tiptap_json", "author"} {
 		if value := m.Metadata[name]; value != nil {
 			out.Metadata[name] = value
 		}

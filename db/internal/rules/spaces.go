@@ -298,6 +298,22 @@ func (s *Store) RestoreSpace(ctx context.Context, owner, id string) (err error) 
 	})
 }
 
+const maxPeople = 1_000 // of one space, whose names are shown
+
+func (s *Store) PeopleInSpace(ctx context.Context, owner, id string) (_ map[string]string, err error) {
+	ctx, end := s.short(ctx, "name people of a space")
+	defer end(&err)
+	if _, err := spaceFor(ctx, s.db.Read, owner, id, chat.Reader); err != nil {
+		return nil, err
+	}
+	rows, err := s.db.Read.PeopleOfSpace(ctx, sqlcgen.PeopleOfSpaceParams{SpaceID: id, Library: chat.SpaceOwner(id), MaxRows: maxPeople})
+	names := make(map[string]string, len(rows))
+	for _, r := range rows {
+		names[r.Owner] = r.KnownAs
+	}
+	return names, err
+}
+
 func (s *Store) SpaceMembers(ctx context.Context, owner, id string) (_ []chat.SpaceMember, err error) {
 	ctx, end := s.short(ctx, "list members")
 	defer end(&err)

@@ -185,6 +185,7 @@ type Queries interface {
 	OwnerOfTurn(ctx context.Context, id string) (string, error)
 	PassOnChildren(ctx context.Context, arg PassOnChildrenParams) error
 	People(ctx context.Context, arg PeopleParams) ([]PeopleRow, error)
+	PeopleOfSpace(ctx context.Context, arg PeopleOfSpaceParams) ([]PeopleOfSpaceRow, error)
 	PersonGroups(ctx context.Context, owner string) ([]string, error)
 	PinConversation(ctx context.Context, arg PinConversationParams) (int64, error)
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
@@ -1696,6 +1697,17 @@ type PassOnChildrenParams struct {
 	Owner    string
 	ThreadID string
 	ID       string
+}
+
+type PeopleOfSpaceParams struct {
+	SpaceID string
+	Library string
+	MaxRows int64
+}
+
+type PeopleOfSpaceRow struct {
+	Owner   string
+	KnownAs string
 }
 
 type PeopleParams struct {

@@ -242,6 +242,36 @@ func (q *Queries) OldSpaces(ctx context.Context, beforeAt int64) ([]string, erro
 	return items, nil
 }
 
+const peopleOfSpace = `-- name: PeopleOfSpace :many
+
+SELECT p.owner, p.known_as FROM profiles p WHERE p.known_as <> '' AND p.owner IN (
+    SELECT m.member FROM space_members m WHERE m.space_id = $1 AND m.kind = 'person'
+    UNION SELECT c.owner FROM conversations c WHERE c.space_id = $1 AND c.shared = 1
+    UNION SELECT d.added_by FROM documents d WHERE d.owner = $2)
+ORDER BY p.owner LIMIT CAST($3 AS BIGINT)
+`
+
+// People whom the readers of a space meet there: members, and who shares or has added something.
+func (q *Queries) PeopleOfSpace(ctx context.Context, arg PeopleOfSpaceParams) ([]PeopleOfSpaceRow, error) {
+	rows, err := q.db.Query(ctx, peopleOfSpace, arg.SpaceID, arg.Library, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PeopleOfSpaceRow
+	for rows.Next() {
+		var i PeopleOfSpaceRow
+		if err := rows.Scan(&i.Owner, &i.KnownAs); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const personGroups = `-- name: PersonGroups :many
 SELECT name FROM person_groups WHERE owner = $1 ORDER BY name
 `

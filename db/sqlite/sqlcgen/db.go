@@ -612,6 +612,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.peopleStmt, err = db.PrepareContext(ctx, people); err != nil {
 		return nil, fmt.Errorf("error preparing query People: %w", err)
 	}
+	if q.peopleOfSpaceStmt, err = db.PrepareContext(ctx, peopleOfSpace); err != nil {
+		return nil, fmt.Errorf("error preparing query PeopleOfSpace: %w", err)
+	}
 	if q.personGroupsStmt, err = db.PrepareContext(ctx, personGroups); err != nil {
 		return nil, fmt.Errorf("error preparing query PersonGroups: %w", err)
 	}
@@ -1897,6 +1900,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing peopleStmt: %w", cerr)
 		}
 	}
+	if q.peopleOfSpaceStmt != nil {
+		if cerr := q.peopleOfSpaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing peopleOfSpaceStmt: %w", cerr)
+		}
+	}
 	if q.personGroupsStmt != nil {
 		if cerr := q.personGroupsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing personGroupsStmt: %w", cerr)
@@ -2632,6 +2640,7 @@ type Queries struct {
 	ownerOfTurnStmt               *sql.Stmt
 	passOnChildrenStmt            *sql.Stmt
 	peopleStmt                    *sql.Stmt
+	peopleOfSpaceStmt             *sql.Stmt
 	personGroupsStmt              *sql.Stmt
 	pinConversationStmt           *sql.Stmt
 	processingDocumentsStmt       *sql.Stmt
@@ -2934,6 +2943,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		ownerOfTurnStmt:               q.ownerOfTurnStmt,
 		passOnChildrenStmt:            q.passOnChildrenStmt,
 		peopleStmt:                    q.peopleStmt,
+		peopleOfSpaceStmt:             q.peopleOfSpaceStmt,
 		personGroupsStmt:              q.personGroupsStmt,
 		pinConversationStmt:           q.pinConversationStmt,
 		processingDocumentsStmt:       q.processingDocumentsStmt,

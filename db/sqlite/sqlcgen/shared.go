@@ -187,6 +187,8 @@ type (
 	OpenTurnsParams                 = sqlcgen.OpenTurnsParams
 	OriginalParams                  = sqlcgen.OriginalParams
 	PassOnChildrenParams            = sqlcgen.PassOnChildrenParams
+	PeopleOfSpaceParams             = sqlcgen.PeopleOfSpaceParams
+	PeopleOfSpaceRow                = sqlcgen.PeopleOfSpaceRow
 	PeopleParams                    = sqlcgen.PeopleParams
 	PeopleRow                       = sqlcgen.PeopleRow
 	PinConversationParams           = sqlcgen.PinConversationParams

@@ -2,6 +2,7 @@ import { authorized, withToken } from "../session/token";
 import { words } from "../words";
 import { worded } from "../words/wire";
 import type { Coded } from "./coded";
+import { inSpace, noteStatus } from "./space";
 
 export interface Detail extends Coded {
   field: string;
@@ -73,15 +74,17 @@ export function fromPage(headers?: HeadersInit): Headers {
 }
 
 export async function request(path: string, init?: RequestInit): Promise<Response> {
+  const headers = inSpace(path, fromPage(init?.headers));
   let res: Response;
   try {
-    res = await authorized((token) => fetch(path, { credentials: "same-origin", ...init, headers: withToken(fromPage(init?.headers), token) }));
+    res = await authorized((token) => fetch(path, { credentials: "same-origin", ...init, headers: withToken(headers, token) }));
   } catch (err) {
     if (init?.signal?.aborted || err instanceof ApiError) throw err;
     throw unreachable();
   }
-  if (!res.ok) throw await errorOf(res);
-  return res;
+  if (res.ok) return res;
+  noteStatus(res.status, headers);
+  throw await errorOf(res);
 }
 
 export async function getJSON<T>(path: string, init?: RequestInit): Promise<T> {

@@ -71,6 +71,12 @@ export interface Conversation {
   approval?: boolean;
   pinned?: boolean;
   archived?: boolean;
+  /** The space that it belongs to. */
+  space_id?: string;
+  /** Whether the readers of its space can read it. */
+  shared?: boolean;
+  /** Who shares it; absent for the person's own. */
+  author?: string;
   /** In search results: the text around the match, if a message matches. */
   match?: string;
   /** The documents that the conversation uses; only when a single conversation is loaded. */
@@ -103,6 +109,9 @@ export interface Doc extends Coded {
   public: boolean;
   /** The conversation that it belongs to; absent for a document of the library. */
   conversation_id?: string;
+  /** The space that it belongs to, and who has added it there. */
+  space_id?: string;
+  added_by?: string;
 }
 
 export interface DocSet {

@@ -3,6 +3,7 @@ import { words } from "../words";
 import { worded } from "../words/wire";
 import type { Coded } from "./coded";
 import { ApiError, unreachable } from "./http";
+import { inSpace } from "./space";
 
 interface Options {
   /** How much has been sent, 0 to 1. */
@@ -14,19 +15,20 @@ interface Options {
 
 /** Posts a file as the part "file". Uses XMLHttpRequest, since fetch reports no upload progress. */
 export async function sendFile<T>(path: string, file: File, options: Options): Promise<T> {
-  const xhr = await authorized((token) => send(path, file, token, options));
+  const headers = inSpace(path);
+  const xhr = await authorized((token) => send(path, file, withToken(headers, token), options));
   if (xhr.status >= 300) throw refusalOf(xhr);
   return xhr.response as T;
 }
 
-function send(path: string, file: File, token: string | undefined, { onProgress, signal, fields = {} }: Options): Promise<XMLHttpRequest> {
+function send(path: string, file: File, headers: Headers, { onProgress, signal, fields = {} }: Options): Promise<XMLHttpRequest> {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest();
     const form = new FormData();
     for (const [name, value] of Object.entries(fields)) form.append(name, value);
     form.append("file", file, file.name);
     xhr.open("POST", path);
-    withToken(undefined, token).forEach((value, name) => xhr.setRequestHeader(name, value));
+    headers.forEach((value, name) => xhr.setRequestHeader(name, value));
     xhr.responseType = "json";
     xhr.upload.onprogress = (e) => e.lengthComputable && onProgress(e.loaded / e.total);
     xhr.onload = () => resolve(xhr);

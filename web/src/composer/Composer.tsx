@@ -1,11 +1,13 @@
 import { ArrowUp, AtSign, CornerDownRight, ListEnd, Paperclip, Square } from "lucide-react";
 import { lazy, Suspense, use, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
 import { errorText } from "../api/query";
+import { useSpaceId } from "../api/space";
 import type { Doc } from "../api/types";
 import { useConfig } from "../api/useConfig";
 import { commandKey } from "../lib/keys";
 import { documentPath, InChat, moveDocument, refreshLibrary, useLibrary } from "../documents/library";
 import { nameOf } from "../documents/names";
+import { useSpace } from "../spaces/spaces";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
 import { deleteLater } from "../ui/deletions";
@@ -41,8 +43,9 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const [draft] = useState(() => readDraft(threadId));
   const { agents, models, chatAttachments, documentTypes } = useConfig();
   const [chosen, setAgent] = useState("");
+  const ofSpace = useSpace()?.agent;
   useEffect(() => setAgent(""), [current]); // the agent of the thread changed: the choice was sent, or another branch is shown
-  const agent = agents.find((a) => a.name === chosen) ?? agents.find((a) => a.name === current) ?? agents[0];
+  const agent = agents.find((a) => a.name === chosen) ?? agents.find((a) => a.name === current) ?? agents.find((a) => a.name === ofSpace) ?? agents[0];
   const [effort, setEffort] = useEffort();
   const [picked, setModel] = useState("");
   useEffect(() => setModel(""), [before]);
@@ -68,7 +71,8 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const tagDocument = useCallback((d: { id: string; title: string }) => append(editor, { category: "document", id: d.id, label: d.title }), [editor]);
   const scoped = !items && !answering; // a board has its own documents
   const chat = use(InChat);
-  const files = useFiles(draft?.attachments ?? [], scoped && chatAttachments ? chat : null, tagDocument);
+  const space = useSpaceId();
+  const files = useFiles(draft?.attachments ?? [], scoped && chatAttachments && space === "" ? chat : null, tagDocument);
   const { restore } = files;
   const addFiles = (added: Iterable<File>) => {
     files.add(added);
@@ -152,8 +156,8 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     >
       {scoped && <ScopeRow threadId={threadId} />}
       <DropZone onFiles={answering || closed ? null : addFiles} />
-      <Tray attachments={files.attachments} uploads={files.uploads} unreadable={unreadable} kept={kept} {...(scoped && chat && { onMove: move })} onUndo={(d) => thenFocus(() => undo(d))} onUnmention={(id) => thenFocus(() => removeMention(editor, id))} onRemove={(id) => thenFocus(() => files.remove(id))} onDismiss={(key) => thenFocus(() => files.dismiss(key))} />
-      {!answering && !closed && text.includes(".") && (
+      <Tray attachments={files.attachments} uploads={files.uploads} unreadable={unreadable} kept={kept} {...(scoped && chat && space === "" && { onMove: move })} onUndo={(d) => thenFocus(() => undo(d))} onUnmention={(id) => thenFocus(() => removeMention(editor, id))} onRemove={(id) => thenFocus(() => files.remove(id))} onDismiss={(key) => thenFocus(() => files.dismiss(key))} />
+      {!answering && !closed && space === "" && text.includes(".") && (
         <Suspense fallback={null}>
           <LinkChips text={text} onRemove={(link) => thenFocus(() => removeText(editor, link))} />
         </Suspense>

@@ -1,3 +1,4 @@
+import { newIn } from "../api/space";
 import { local } from "../lib/storage";
 import { emptyDoc, joined, type Node } from "./outgoing";
 import type { Attachment, Outgoing } from "./types";
@@ -12,7 +13,7 @@ const PREFIX = "palaver.draft.";
 const INDEX = "palaver.drafts";
 const MOST = 40;
 
-const name = (threadId: string | null) => threadId ?? "new";
+const name = (threadId: string | null) => threadId ?? newIn("new");
 
 /** The names of the stored drafts, oldest first. */
 function index(): string[] {

@@ -1,13 +1,14 @@
+import { newIn } from "../api/space";
 import { newId } from "../lib/id";
 import { local } from "../lib/storage";
 
-const KEY = "palaver.chat.new";
+const key = () => newIn("palaver.chat.new");
 
 /** An id that nothing has used yet. It is stored with the first thing that belongs to it. */
 let fresh: string | null = null;
 
 /** The id that the next new chat of this browser will have. What is attached to its first message belongs to it already. */
-export const nextChat = (): string => local.read(KEY) ?? (fresh ??= newId());
+export const nextChat = (): string => local.read(key()) ?? (fresh ??= newId());
 
 /** Whether nothing can belong to a chat yet. */
 export const isFresh = (id: string): boolean => id === fresh;
@@ -17,7 +18,7 @@ export function keepChat(id: string): string {
   if (!isFresh(id)) return id;
   const kept = nextChat(); // another tab may have stored one
   fresh = null;
-  local.write(KEY, kept);
+  local.write(key(), kept);
   return kept;
 }
 
@@ -25,9 +26,9 @@ export function keepChat(id: string): string {
 export function beginChat(): string {
   const id = nextChat();
   fresh = null;
-  local.write(KEY, null);
+  local.write(key(), null);
   return id;
 }
 
 /** Gives the next new chat the id of one whose first message was not sent. */
-export const returnChat = (id: string): void => local.write(KEY, id);
+export const returnChat = (id: string): void => local.write(key(), id);

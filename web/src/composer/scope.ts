@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { newIn } from "../api/space";
 import { local } from "../lib/storage";
 import type { MessageContent } from "./outgoing";
 
@@ -20,7 +21,7 @@ const read = new Map<string, { raw: string | null; scope: Scope | null }>();
 const items = (v: unknown): Scope["docs"] => (Array.isArray(v) ? v.filter((i) => typeof i?.id === "string" && typeof i.title === "string") : []);
 
 export function scopeOf(threadId: string | null): Scope | null {
-  const key = PREFIX + (threadId ?? "new");
+  const key = PREFIX + (threadId ?? newIn("new"));
   const raw = local.read(key);
   const known = read.get(key);
   if (known?.raw === raw) return known.scope;
@@ -33,7 +34,7 @@ export function scopeOf(threadId: string | null): Scope | null {
 
 /** Sets what a thread may use from now on. */
 export function setScope(threadId: string | null, scope: Scope | null): void {
-  local.write(PREFIX + (threadId ?? "new"), scope && JSON.stringify(scope));
+  local.write(PREFIX + (threadId ?? newIn("new")), scope && JSON.stringify(scope));
   for (const changed of listeners) changed();
 }
 

@@ -1,5 +1,5 @@
-import { CircleAlert, ExternalLink, FileText, FolderInput, LoaderCircle, Pencil, RefreshCw, Trash2 } from "lucide-react";
-import { memo, type MouseEvent, useState } from "react";
+import { CircleAlert, ExternalLink, FileText, FolderInput, FolderOutput, LoaderCircle, Pencil, RefreshCw, Trash2 } from "lucide-react";
+import { lazy, memo, type MouseEvent, Suspense, useState } from "react";
 import { errorText } from "../api/query";
 import type { Doc, DocRef } from "../api/types";
 import { reimport } from "../imports/imports";
@@ -7,27 +7,36 @@ import { sourceLabel } from "../imports/links";
 import { bytes } from "../lib/format";
 import { hostOf } from "../lib/host";
 import { Time } from "../thread/Footnote";
+import { usePeople } from "../spaces/people";
 import { IconButton } from "../ui/Button";
 import { deleteLater } from "../ui/deletions";
 import { besideRow } from "../ui/rows";
 import { toast } from "../ui/toast";
 import { words } from "../words";
+import { day } from "../words/intl";
 import { worded } from "../words/wire";
 import { documentPath, moveDocument, refreshLibrary } from "./library";
 import { RenameDialog } from "./RenameDialog";
 import { nameOf } from "./names";
+
+const MoveDialog = lazy(() => import("./MoveDialog"));
 
 /** The row's buttons show when the pointer or the focus is in it, and always on touch. */
 const shownOnHover = "relative opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100";
 
 interface Props {
   doc: Doc;
+  /** Whether the person may change it. */
+  changes: boolean;
+  /** Whether there is another place for it. */
+  moves: boolean;
   onOpen: (doc: DocRef) => void;
 }
 
 /** A row of the library. Memoized, since a library may hold hundreds. */
-export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
+export const DocumentRow = memo(function DocumentRow({ doc, changes, moves, onOpen }: Props) {
   const [renaming, setRenaming] = useState(false);
+  const [moving, setMoving] = useState(false);
   const remove = (e: MouseEvent) => {
     besideRow(e.currentTarget)?.focus();
     deleteLater({ path: documentPath(doc.id), text: words.common.deleted(nameOf(doc)), onDeleted: () => void refreshLibrary() });
@@ -61,8 +70,9 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
           onClick={() => void moveDocument(doc.id, null).catch((err: unknown) => toast.error(errorText(err)))}
         />
       )}
-      {!doc.public && doc.source_type !== "upload" && doc.status !== "processing" && <ImportAgain doc={doc} />}
-      {!doc.public && (
+      {moves && !doc.public && !doc.conversation_id && doc.status === "ready" && <IconButton label={words.spaces.moveTo(nameOf(doc))} icon={FolderOutput} size="small" className={shownOnHover} onClick={() => setMoving(true)} />}
+      {!doc.public && !doc.space_id && doc.source_type !== "upload" && doc.status !== "processing" && <ImportAgain doc={doc} />}
+      {changes && !doc.public && (
         <IconButton
           label={words.library.rename(nameOf(doc))}
           icon={Pencil}
@@ -71,7 +81,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
           onClick={() => setRenaming(true)}
         />
       )}
-      {!doc.public && (
+      {changes && !doc.public && (
         <IconButton
           label={words.library.delete(nameOf(doc))}
           icon={Trash2}
@@ -79,6 +89,11 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
           className={shownOnHover}
           onClick={remove}
         />
+      )}
+      {moving && (
+        <Suspense fallback={null}>
+          <MoveDialog doc={doc} onClose={() => setMoving(false)} />
+        </Suspense>
       )}
       {renaming && <RenameDialog doc={doc} onClose={() => setRenaming(false)} />}
     </li>
@@ -128,6 +143,12 @@ function ImportAgain({ doc }: { doc: Doc }) {
   );
 }
 
+/** Who has put a document into the space, and when. */
+function AddedBy({ id, at }: { id: string; at: string | undefined }) {
+  const people = usePeople();
+  return <span className="block">{at ? words.spaces.addedBy(people(id), day(new Date(at))) : people(id)}</span>;
+}
+
 function State({ doc }: { doc: Doc }) {
   if (doc.status === "failed") return <span className="block text-xs text-bad">{worded(doc, doc.error || words.library.failed)}</span>;
   if (doc.status === "processing") {
@@ -151,6 +172,7 @@ function State({ doc }: { doc: Doc }) {
           · {origin} · <Time at={doc.created_at} />
         </>
       )}
+      {doc.added_by && <AddedBy id={doc.added_by} at={doc.created_at} />}
       {doc.unread_pages ? <span className="block text-warn">{words.library.unreadPages(doc.unread_pages, doc.pages ?? doc.unread_pages)}</span> : null}
     </span>
   );

@@ -2,11 +2,13 @@ import { Tabs } from "@base-ui/react/tabs";
 import { ListFilter, LoaderCircle } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { errorText } from "../api/query";
+import { useSpaceId } from "../api/space";
 import type { Doc, DocRef, DocSet } from "../api/types";
 import { titleOf, useOpenImports, type Import } from "../imports/imports";
 import { addedSources } from "../imports/links";
 import { useConversation } from "../shell/conversations";
 import { saveProfile, useMe } from "../shell/me";
+import { useContributes, useSpaces } from "../spaces/spaces";
 import { Button } from "../ui/Button";
 import { SearchField } from "../ui/SearchField";
 import { toast } from "../ui/toast";
@@ -26,7 +28,9 @@ const tab = "h-8 rounded-md px-3 text-sm font-medium text-muted transition-color
 export function DocumentsPanel({ threadId }: { threadId: string | null }) {
   const library = useLibrary();
   const known = useKnown(threadId, useConversation(threadId) !== null);
-  const open = useOpenImports();
+  const space = useSpaceId();
+  const contributes = useContributes();
+  const open = useOpenImports(space === "");
   const [opened, setOpened] = useState<DocRef | null>(null);
   if (opened) return <Preview doc={opened} onBack={() => setOpened(null)} />;
   return (
@@ -35,9 +39,11 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
         <Tabs.Tab value="documents" className={tab}>
           {words.library.documents}
         </Tabs.Tab>
-        <Tabs.Tab value="sets" className={tab}>
-          {words.library.sets}
-        </Tabs.Tab>
+        {space === "" && (
+          <Tabs.Tab value="sets" className={tab}>
+            {words.library.sets}
+          </Tabs.Tab>
+        )}
       </Tabs.List>
       <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-4 pb-6">
         {library.error && (
@@ -47,12 +53,12 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
           </div>
         )}
         <Tabs.Panel value="documents" className="outline-none">
-          <UploadBox />
+          {contributes && <UploadBox />}
           {open.length > 0 && <Importing items={open} />}
           {library.embedding && <EmbeddingProgress {...library.embedding} />}
           {known.length > 0 && <Known known={known} onOpen={setOpened} />}
           <Documents docs={library.docs} sets={library.sets} loaded={library.loaded} onOpen={setOpened} />
-          <SharedSwitch shown={library.docs.some((d) => d.public)} />
+          {space === "" && <SharedSwitch shown={library.docs.some((d) => d.public)} />}
         </Tabs.Panel>
         <Tabs.Panel value="sets" className="outline-none">
           <SetsTab docs={library.docs.filter((d) => !d.conversation_id)} sets={library.sets} />
@@ -166,6 +172,9 @@ function Documents({ docs, sets, loaded, onOpen }: Openable & { docs: Doc[]; set
   const ofChat = found.filter((d) => d.conversation_id);
   const own = found.filter((d) => !d.public && !d.conversation_id);
   const shared = found.filter((d) => d.public);
+  const space = useSpaceId();
+  const contributes = useContributes();
+  const places = useSpaces()?.some((s) => !s.deleted_at && s.role !== "reader") ?? false;
   if (loaded && docs.length === 0) return <p className="mt-6 text-sm text-muted">{words.library.noDocuments}</p>;
   return (
     <>
@@ -186,7 +195,7 @@ function Documents({ docs, sets, loaded, onOpen }: Openable & { docs: Doc[]; set
       {loaded && found.length === 0 && <p className="mt-4 text-sm text-muted">{words.library.noMatches}</p>}
       {[
         { name: words.composer.inChat, items: ofChat },
-        { name: words.library.yours, items: own },
+        { name: space === "" ? words.library.yours : words.spaces.documentsOf, items: own },
         { name: words.library.shared, items: shared },
       ]
         .filter((g) => g.items.length > 0)
@@ -195,7 +204,7 @@ function Documents({ docs, sets, loaded, onOpen }: Openable & { docs: Doc[]; set
             <h3 className={heading}>{g.name}</h3>
             <ul aria-label={words.library.list(g.name)} className="-mx-2">
               {g.items.map((d) => (
-                <DocumentRow key={d.id} doc={d} onOpen={onOpen} />
+                <DocumentRow key={d.id} doc={d} changes={contributes} moves={contributes && (space !== "" || places)} onOpen={onOpen} />
               ))}
             </ul>
           </section>

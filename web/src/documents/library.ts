@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { createContext, use, useMemo } from "react";
 import { getJSON, post, request } from "../api/http";
 import { refresh } from "../api/query";
+import { useSpaceId } from "../api/space";
 import type { Doc, DocSet, Page } from "../api/types";
 import { Uploads } from "../api/uploads";
 import { isFresh } from "../composer/newChat";
@@ -48,10 +49,11 @@ export const InChat = createContext<string | null>(null);
 /** The documents that belong to the conversation, not to the library. */
 function useChatDocuments(): Doc[] {
   const chat = use(InChat);
+  const space = useSpaceId(); // in a space, what is attached belongs to its library
   const { data } = useQuery({
     queryKey: [...OF_CHAT, chat],
     queryFn: async ({ signal }): Promise<Library> => ({ docs: await all<Doc>("/api/documents", signal, undefined, `&conversation_id=${enc(chat!)}`), embedding: null }),
-    enabled: () => chat !== null && !isFresh(chat),
+    enabled: () => chat !== null && space === "" && !isFresh(chat),
     refetchInterval: (query) => pollAfter(query.state.data),
   });
   return data?.docs ?? none;
@@ -63,16 +65,17 @@ const none: never[] = [];
 export function useLibrary() {
   const deleted = useDeleted();
   const ofChat = useChatDocuments();
+  const space = useSpaceId();
   const docs = useQuery({
-    queryKey: [...DOCS, "library"],
+    queryKey: [...DOCS, "library", space],
     queryFn: ({ signal }) => readLibrary(signal),
     refetchInterval: (query) => pollAfter(query.state.data),
   });
-  const sets = useQuery({ queryKey: SETS, queryFn: ({ signal }) => all<DocSet>("/api/document-sets", signal) });
+  const sets = useQuery({ queryKey: SETS, queryFn: ({ signal }) => all<DocSet>("/api/document-sets", signal), enabled: space === "" });
   // useMemo keeps the same arrays while nothing has changed, because the components that use them render often.
   return {
     docs: useMemo(() => [...ofChat, ...(docs.data?.docs ?? [])].filter((d) => !deleted.has(documentPath(d.id))), [ofChat, docs.data, deleted]),
-    sets: useMemo(() => (sets.data ?? []).filter((s) => !deleted.has(setPath(s.id))), [sets.data, deleted]),
+    sets: useMemo(() => (space === "" ? (sets.data ?? []) : none).filter((s) => !deleted.has(setPath(s.id))), [sets.data, deleted, space]), // a space has none
     embedding: docs.data?.embedding ?? null,
     loaded: docs.isSuccess,
     error: docs.error ?? sets.error,
@@ -93,6 +96,12 @@ export async function renameDocument(id: string, title: string): Promise<void> {
 /** Puts a document into the library (null), or makes it belong to a conversation. */
 export async function moveDocument(id: string, conversation: string | null): Promise<void> {
   await request(documentPath(id), { ...post({ conversation_id: conversation ?? "" }), method: "PATCH" });
+  await refresh(DOCS);
+}
+
+/** Moves a document into a space, or from the page's space to the person's own (""). */
+export async function moveToSpace(id: string, space: string): Promise<void> {
+  await request(documentPath(id), { ...post({ space_id: space }), method: "PATCH" });
   await refresh(DOCS);
 }
 

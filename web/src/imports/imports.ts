@@ -68,8 +68,8 @@ function useFinished(imports: readonly Import[], busy: boolean) {
 }
 
 /** The user's running imports of all conversations. */
-export function useOpenImports(): readonly Import[] {
-  const { data } = useQuery({ queryKey: ALL, queryFn: ({ signal }) => read("", signal), refetchInterval: (query) => (query.state.data?.some(running) ? POLL_MS : false) });
+export function useOpenImports(any: boolean): readonly Import[] {
+  const { data } = useQuery({ queryKey: ALL, queryFn: ({ signal }) => read("", signal), enabled: any, refetchInterval: (query) => (query.state.data?.some(running) ? POLL_MS : false) });
   const open = (data ?? none).filter(running).length;
   useEffect(() => void refreshLibrary(), [open]);
   return (data ?? none).filter(running);

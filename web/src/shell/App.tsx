@@ -1,6 +1,7 @@
 import { FolderOpen, MessageCircleDashed, PanelLeft, Search, SquarePen } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { request } from "../api/http";
+import { useSpaceId } from "../api/space";
 import { returnToDraft } from "../composer/drafts";
 import { focusMessage } from "../composer/focus";
 import { nextChat, returnChat } from "../composer/newChat";
@@ -17,9 +18,11 @@ import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { toastConnected } from "../imports/accounts";
 import { useSession } from "../session/account";
+import { rememberSpace } from "../spaces/choice";
+import { useMembership, useSpaces } from "../spaces/spaces";
 import { Boundary } from "./Boundary";
 import { ChatTitle } from "./ChatTitle";
-import { conversationPath, refreshConversations, titleOf, useConversation } from "./conversations";
+import { conversationPath, refreshConversations, titleOf, useConversation, useSharing } from "./conversations";
 import { LimitNotice } from "./LimitNotice";
 import { refreshMe } from "./me";
 import { dropPending, pendingOf } from "./pending";
@@ -82,7 +85,38 @@ export function App() {
       </Boundary>
     );
   }
-  return <Chat route={place} visit={visit} />;
+  return <InSpace route={place} visit={visit} />;
+}
+
+/** The page in a space, or in none. Another space is another page: nothing of one is left in the other. */
+function InSpace(props: { route: Place | null; visit: Visit }) {
+  const { visit } = props;
+  useMembership(
+    useCallback(
+      (name) => {
+        rememberSpace("");
+        visit({ page: "chat", id: null, space: "" }, "replace");
+        toast.error(name ? words.spaces.removed(name) : words.spaces.unknown, { timeout: 0 });
+      },
+      [visit],
+    ),
+  );
+  return (
+    <>
+      <Chat key={useSpaceId()} {...props} />
+      <Toaster />
+    </>
+  );
+}
+
+/** Goes to the space of a conversation whose address does not name it, if the person reads that space. */
+function useItsSpace(threadId: string | null, visit: Visit) {
+  const of = useConversation(threadId)?.space_id;
+  const space = useSpaceId();
+  const reads = useSpaces()?.some((s) => s.id === of && !s.deleted_at);
+  useEffect(() => {
+    if (of && of !== space && reads) visit({ page: "chat", id: threadId, space: of }, "replace");
+  }, [of, space, reads, threadId, visit]);
 }
 
 const WELCOME: Place = { page: "chat", id: null };
@@ -103,6 +137,7 @@ function Chat({ route, visit }: { route: Place | null; visit: Visit }) {
   useEffect(toastConnected, []);
   useLeaveDeleted(threadId, go);
   useLeaveTemporary(threadId);
+  useItsSpace(threadId, visit);
   const [drawer, setDrawer] = useState(false);
   const [folded, fold] = useFolded();
   const [listing, list] = useShortcuts(
@@ -134,7 +169,6 @@ function Chat({ route, visit }: { route: Place | null; visit: Visit }) {
           </Aside>
         )}
       </div>
-      <Toaster />
       {listing && (
         <Suspense>
           <ShortcutList onClose={() => list(false)} />
@@ -332,9 +366,11 @@ export function Conversation({ threadId, onOpen }: { threadId: string; onOpen: (
   );
   // Rendered without lazy() once it is loaded: lazy() would leave a gap in which key presses are lost.
   const [Thread] = useState<ThreadComponent | typeof LazyThread>(() => readyThread ?? LazyThread);
+  const { ready, sharing } = useSharing(threadId, first !== undefined);
+  if (!ready) return <Loading />;
   return (
     <Suspense fallback={<Loading />}>
-      <Thread threadId={threadId} {...(first && { first })} onActivity={onActivity} onFirstAccepted={onFirstAccepted} onUnsent={onUnsent} />
+      <Thread key={sharing?.author ?? ""} threadId={threadId} {...(first && { first })} {...(sharing && { sharing })} onCopied={onOpen} onActivity={onActivity} onFirstAccepted={onFirstAccepted} onUnsent={onUnsent} />
     </Suspense>
   );
 }

@@ -2,6 +2,7 @@ import { Ellipsis } from "lucide-react";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { Conversation } from "../api/types";
+import { SharedMark } from "../spaces/SharedMark";
 import { IconButton } from "../ui/Button";
 import { words } from "../words";
 import { ConversationMenu } from "./ConversationMenu";
@@ -42,6 +43,7 @@ export function ChatTitle({ title, conversation: c, temporary, onFind, onOpen }:
       <h1 dir="auto" className="min-w-0 truncate text-sm font-medium text-muted">
         {title}
       </h1>
+      {c && <SharedMark named conversation={c} />}
       {c && (
         <ConversationMenu
           conversation={c}

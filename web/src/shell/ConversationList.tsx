@@ -2,6 +2,7 @@ import { Archive, ListChecks } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { Virtualizer } from "virtua";
 import { errorText } from "../api/query";
+import { useSpaceId } from "../api/space";
 import { Button, IconButton } from "../ui/Button";
 import { ListedUl } from "../ui/Listed";
 import { useMinutes } from "../ui/useMinutes";
@@ -29,6 +30,7 @@ export function ConversationList({ q, current, openFirst, onOpen }: Props) {
   const [archive, setArchive] = useState(false);
   const archived = archive && q === "";
   const list = useConversations(q, archived);
+  const own = list.items.filter((c) => !c.author); // only these can be changed
   const [picked, setPicked] = useState<ReadonlySet<string> | null>(null); // null: one opens a conversation
   const last = useRef<string | null>(null);
   const select = useRef<HTMLButtonElement>(null);
@@ -44,9 +46,10 @@ export function ConversationList({ q, current, openFirst, onOpen }: Props) {
   const onPick = (id: string, range: boolean) => {
     const before = last.current;
     last.current = id;
-    setPicked((now) => now && pick(now, list.items.map((c) => c.id), id, before, range));
+    setPicked((now) => now && pick(now, own.map((c) => c.id), id, before, range));
   };
   useMinutes();
+  const space = useSpaceId();
   const box = useRef<HTMLElement>(null);
   const end = useRef<HTMLDivElement>(null);
 
@@ -88,9 +91,9 @@ export function ConversationList({ q, current, openFirst, onOpen }: Props) {
             <Button onClick={() => void list.refetch()}>{words.common.tryAgain}</Button>
           </div>
         )}
-        {list.isSuccess && list.items.length === 0 && <p className="px-2 py-3 text-sm text-muted">{q ? words.shell.noMatches : archived ? words.shell.noArchived : words.shell.noChats}</p>}
+        {list.isSuccess && list.items.length === 0 && <p className="px-2 py-3 text-sm text-muted">{q ? words.shell.noMatches : archived ? words.shell.noArchived : space ? words.spaces.noChats : words.shell.noChats}</p>}
         <Virtualizer as={ListedUl} item="li" scrollRef={box} bufferSize={BUFFER}>
-          {byAge(list.items).flatMap((group) => [
+          {byAge(picked ? own : list.items).flatMap((group) => [
             <h3 key={group.name} className="px-2 pt-3 pb-1 text-xs font-medium text-muted">
               {group.name}
             </h3>,
@@ -99,7 +102,7 @@ export function ConversationList({ q, current, openFirst, onOpen }: Props) {
         </Virtualizer>
         <div ref={end} className="h-px" />
       </nav>
-      {picked && <Selection items={list.items} picked={picked} archived={archived} current={current} onPick={setPicked} onOpen={onOpen} onDone={stopPicking} />}
+      {picked && <Selection items={own} picked={picked} archived={archived} current={current} onPick={setPicked} onOpen={onOpen} onDone={stopPicking} />}
     </>
   );
 }

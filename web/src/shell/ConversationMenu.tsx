@@ -1,4 +1,4 @@
-import { Archive, ArchiveRestore, FileDown, Pencil, Pin, PinOff, Printer, Search, Share2, Trash2 } from "lucide-react";
+import { Archive, ArchiveRestore, FileDown, Pencil, Pin, PinOff, Printer, Search, Share2, Trash2, UserRoundX, Users } from "lucide-react";
 import { lazy, Suspense, useState, type ReactElement } from "react";
 import { useConfig } from "../api/useConfig";
 import { errorText } from "../api/query";
@@ -7,7 +7,7 @@ import { readHead } from "../thread/heads";
 import { Menu, MenuItem, MenuTab } from "../ui/Menu";
 import { toast } from "../ui/toast";
 import { words } from "../words";
-import { changeConversation, printPath, titleOf } from "./conversations";
+import { changeConversation, printPath, shareInSpace, titleOf } from "./conversations";
 
 const ShareDialog = lazy(() => import("./ShareDialog"));
 
@@ -29,6 +29,7 @@ interface Props {
 export function ConversationMenu({ conversation: c, trigger, align = "end", temporary = false, onFind, onRename, onArchive, onDelete }: Props) {
   const [sharing, setSharing] = useState(false);
   const { sharedLinks } = useConfig();
+  const own = !c.author;
   return (
     <>
       <Menu trigger={trigger} align={align}>
@@ -37,7 +38,7 @@ export function ConversationMenu({ conversation: c, trigger, align = "end", temp
             {words.thread.find}
           </MenuItem>
         )}
-        {!temporary && (
+        {!temporary && own && (
           <>
             <MenuItem icon={Pencil} onSelect={onRename}>
               {words.shell.rename}
@@ -45,7 +46,12 @@ export function ConversationMenu({ conversation: c, trigger, align = "end", temp
             <MenuItem icon={c.pinned ? PinOff : Pin} onSelect={() => void changeConversation(c.id, { pinned: !c.pinned })}>
               {c.pinned ? words.shell.unpin : words.shell.pin}
             </MenuItem>
-            {sharedLinks && (
+            {c.space_id && (
+              <MenuItem icon={c.shared ? UserRoundX : Users} onSelect={() => void shareInSpace(c.id, !c.shared)}>
+                {c.shared ? words.spaces.unshare : words.spaces.share}
+              </MenuItem>
+            )}
+            {sharedLinks && !c.space_id && (
               <MenuItem icon={Share2} onSelect={() => setSharing(true)}>
                 {words.share.menu}
               </MenuItem>
@@ -58,7 +64,7 @@ export function ConversationMenu({ conversation: c, trigger, align = "end", temp
         <MenuTab icon={Printer} href={() => printPath(c.id)}>
           {words.shell.print}
         </MenuTab>
-        {!temporary && (
+        {!temporary && own && (
           <>
             <MenuItem icon={c.archived ? ArchiveRestore : Archive} onSelect={onArchive}>
               {c.archived ? words.shell.unarchive : words.shell.archive}

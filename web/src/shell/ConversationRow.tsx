@@ -4,6 +4,8 @@ import { flushSync } from "react-dom";
 import type { Conversation } from "../api/types";
 import { found, pieces } from "../documents/finding";
 import { plain } from "../lib/plain";
+import { usePeople } from "../spaces/people";
+import { SharedMark } from "../spaces/SharedMark";
 import { IconButton } from "../ui/Button";
 import { besideRow } from "../ui/rows";
 import { words } from "../words";
@@ -12,7 +14,7 @@ import { ConversationMenu } from "./ConversationMenu";
 import { archiveConversation, deleteConversation, titleOf } from "./conversations";
 import { since } from "./groups";
 import { Rename } from "./Rename";
-import type { Go } from "./useRoute";
+import { chatAddress, type Go } from "./useRoute";
 
 interface Props {
   conversation: Conversation;
@@ -53,7 +55,7 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
   return (
     <div className={`group relative mb-px rounded-lg ${current ? "bg-accent-soft" : "hover:bg-sunken"}`}>
       <a
-        href={`/chat/${c.id}`}
+        href={chatAddress(c.id)}
         aria-current={current ? "page" : undefined}
         title={title}
         className="block rounded-lg py-1.5 pr-2.5 pl-2.5 text-sm group-focus-within:pr-9 group-hover:pr-9 pointer-coarse:py-3 pointer-coarse:pr-11"
@@ -67,8 +69,10 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
           <span dir="auto" className="min-w-0 flex-1 truncate text-left">{title}</span>
           {c.archived && q && <span className="shrink-0 text-xs text-muted">{words.shell.archived}</span>}
           {c.pinned && <Pin aria-hidden className="size-3 shrink-0 self-center text-muted" />}
+          <SharedMark conversation={c} />
           <State conversation={c} />
         </span>
+        {c.author && <Author id={c.author} />}
         {match && (
           <span dir="auto" className="mt-0.5 line-clamp-2 text-xs text-muted">
             {pieces(match, found(match, q)).map(({ text, match }, i) => (match === undefined ? text : <mark key={i} className="rounded-sm bg-mark text-inherit">{text}</mark>))}
@@ -91,6 +95,16 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
         onDelete={remove}
       />
     </div>
+  );
+}
+
+/** Who shares a conversation. */
+function Author({ id }: { id: string }) {
+  const people = usePeople();
+  return (
+    <span dir="auto" className="block truncate text-xs text-muted">
+      {people(id)}
+    </span>
   );
 }
 

@@ -2,6 +2,8 @@ import { Keyboard, LayoutDashboard, Monitor, Moon, SquarePen, Sun } from "lucide
 import { useDeferredValue, useRef, useState, type MouseEvent } from "react";
 import { useConfig } from "../api/useConfig";
 import { SignInButton } from "../session/SignInButton";
+import { useSpaceId } from "../api/space";
+import { SpaceSwitch } from "../spaces/SpaceSwitch";
 import { IconButton } from "../ui/Button";
 import { Menu, MenuChoice } from "../ui/Menu";
 import { SearchField } from "../ui/SearchField";
@@ -26,6 +28,7 @@ const elsewhere = (e: MouseEvent) => e.ctrlKey || e.metaKey || e.shiftKey || e.b
 /** The list of conversations, its search, and the menus for the whole page. */
 export function Sidebar({ place, onOpen, onVisit, onShortcuts }: Props) {
   const current = place?.page === "chat" ? place.id : null;
+  const space = useSpaceId();
   const [search, setSearch] = useState("");
   const [entered, setEntered] = useState(false); // Enter opens the first result
   const q = useDeferredValue(search.trim());
@@ -41,6 +44,7 @@ export function Sidebar({ place, onOpen, onVisit, onShortcuts }: Props) {
   return (
     <div ref={box} data-chats className="flex min-h-0 flex-1 flex-col">
       <div className="space-y-2 px-3 pb-2">
+        <SpaceSwitch onVisit={onVisit} />
         <button
           type="button"
           className="flex h-9 w-full items-center gap-2.5 pointer-coarse:h-11 rounded-lg border border-line bg-surface px-3 text-sm font-medium shadow-soft transition-colors hover:border-edge"
@@ -48,18 +52,20 @@ export function Sidebar({ place, onOpen, onVisit, onShortcuts }: Props) {
         >
           <SquarePen aria-hidden className="size-4 text-accent" /> {words.shell.newChat}
         </button>
-        <a
-          href="/discovery"
-          aria-current={place?.page === "discovery" ? "page" : undefined}
-          className="flex h-9 w-full items-center gap-2.5 rounded-lg px-3 text-sm font-medium transition-colors pointer-coarse:h-11 hover:bg-sunken aria-[current]:bg-accent-soft"
-          onClick={(e) => {
-            if (elsewhere(e)) return;
-            e.preventDefault();
-            onVisit({ page: "discovery", id: null });
-          }}
-        >
-          <LayoutDashboard aria-hidden className="size-4 text-accent" /> {words.shell.discovery}
-        </a>
+        {space === "" && (
+          <a
+            href="/discovery"
+            aria-current={place?.page === "discovery" ? "page" : undefined}
+            className="flex h-9 w-full items-center gap-2.5 rounded-lg px-3 text-sm font-medium transition-colors pointer-coarse:h-11 hover:bg-sunken aria-[current]:bg-accent-soft"
+            onClick={(e) => {
+              if (elsewhere(e)) return;
+              e.preventDefault();
+              onVisit({ page: "discovery", id: null });
+            }}
+          >
+            <LayoutDashboard aria-hidden className="size-4 text-accent" /> {words.shell.discovery}
+          </a>
+        )}
         <SearchField label={words.shell.searchChats} value={search} onChange={change} onDown={() => box.current?.querySelector<HTMLElement>("nav a")?.focus()} onEnter={() => setEntered(search.trim() !== "")} />
       </div>
       <ConversationList q={q} current={current} openFirst={entered && q === search.trim()} onOpen={open} />

@@ -1,5 +1,5 @@
 import { FolderPlus, MessageCircleDashed, MessageCircleQuestion, type LucideIcon } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { useConfig } from "../api/useConfig";
 import { Composer } from "../composer/Composer";
 import { messageContent } from "../composer/outgoing";
@@ -7,12 +7,15 @@ import { beginChat } from "../composer/newChat";
 import { moveScope } from "../composer/scope";
 import type { ComposerHandle, Outgoing } from "../composer/types";
 import { useLibrary } from "../documents/library";
+import { useContributes, useSpace } from "../spaces/spaces";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { useIdeas } from "./ideas";
 import { keepPending } from "./pending";
 import { keepTemporary } from "./temporary";
 import type { Go } from "./useRoute";
+
+const SpaceIntro = lazy(() => import("../spaces/SpaceIntro"));
 
 const nothingRuns = () => {};
 
@@ -27,6 +30,9 @@ export function Welcome({ onStart }: { onStart: Go }) {
     if (pointer) composer.current?.focus();
   }, [pointer]);
 
+  const space = useSpace();
+  const contributes = useContributes();
+  const empty = space !== undefined && library.loaded && !library.docs.some((d) => d.space_id);
   const [temporary, setTemporary] = useState(false);
   const start = (out: Outgoing) => {
     const threadId = beginChat();
@@ -38,11 +44,16 @@ export function Welcome({ onStart }: { onStart: Go }) {
 
   return (
     <div className="min-h-0 flex-1 overflow-y-auto px-4 sm:px-6">
-      <div className="mx-auto w-full max-w-2xl pt-[20vh] pb-6">
-        <h1 className="text-center text-2xl font-semibold tracking-tight text-balance sm:text-[1.75rem]">{words.welcome.title}</h1>
-        <p className="mx-auto mt-2 mb-7 max-w-md text-center text-balance text-muted">{words.welcome.intro}</p>
+      <div className={`mx-auto w-full max-w-2xl pb-6 ${empty ? "pt-[10vh]" : "pt-[20vh]"}`}>
+        <h1 className="text-center text-2xl font-semibold tracking-tight text-balance sm:text-[1.75rem]" dir="auto">{!space ? words.welcome.title : empty ? words.spaces.empty(space.name) : words.spaces.welcome(space.name)}</h1>
+        <p className="mx-auto mt-2 mb-7 max-w-md text-center text-balance text-muted">{!space ? words.welcome.intro : empty ? words.spaces.emptyIntro : words.spaces.intro}</p>
+        {empty && (
+          <Suspense fallback={null}>
+            <SpaceIntro space={space} onAdd={() => composer.current?.pickFiles()} />
+          </Suspense>
+        )}
         <Composer ref={composer} threadId={null} busy={false} onSend={start} onStop={nothingRuns} />
-        <p className="mt-2 flex min-h-9 flex-wrap items-center justify-center gap-x-2 text-sm text-muted">
+        {!space && <p className="mt-2 flex min-h-9 flex-wrap items-center justify-center gap-x-2 text-sm text-muted">
           <button
             type="button"
             aria-pressed={temporary}
@@ -55,11 +66,11 @@ export function Welcome({ onStart }: { onStart: Go }) {
             <MessageCircleDashed aria-hidden className="size-4 shrink-0" /> {words.thread.temporary}
           </button>
           <span role="status" className="text-center text-balance">{temporary ? words.thread.temporaryHelp : ""}</span>
-        </p>
+        </p>}
         <ul aria-label={words.welcome.ideas} className="mt-4 flex flex-wrap justify-center gap-2">
-          <li>
+          {contributes && !empty && <li>
             <Way icon={FolderPlus} label={library.loaded && library.docs.length === 0 ? words.welcome.addFirst : words.welcome.add} onClick={() => composer.current?.pickFiles()} />
-          </li>
+          </li>}
           {ideas.map((idea) => (
             <li key={idea.label} className="max-w-full">
               <Way icon={MessageCircleQuestion} label={idea.label} note={idea.shared ? words.welcome.sample : ""} onClick={() => start({ ...messageContent(idea.doc), attachments: [], onBusy: "enqueue" })} />

@@ -1,9 +1,12 @@
+import { useMemo } from "react";
 import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getJSON, post, request } from "../api/http";
 import { refresh, errorText } from "../api/query";
+import { currentSpace, useSpaceId } from "../api/space";
 import type { Conversation, Page } from "../api/types";
 import { short } from "../lib/format";
 import { readHead } from "../thread/heads";
+import type { Sharing } from "../thread/sharing";
 import { deleteLater, useDeleted } from "../ui/deletions";
 import { toast } from "../ui/toast";
 import { words } from "../words";
@@ -20,7 +23,7 @@ const path = (id: string) => `/api/conversations/${enc(id)}`;
 export function useConversations(q: string, archived = false) {
   const deleted = useDeleted();
   const list = useInfiniteQuery({
-    queryKey: [...KEY, archived ? "archived" : "list", q],
+    queryKey: [...KEY, useSpaceId(), archived ? "archived" : "list", q],
     queryFn: ({ pageParam, signal }) => getJSON<Page<Conversation>>(`/api/conversations?limit=${PAGE}&q=${enc(q)}&archived=${archived && q === ""}&cursor=${enc(pageParam)}`, { signal }),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor,
@@ -33,7 +36,7 @@ export function useConversations(q: string, archived = false) {
 }
 
 /** Query for one conversation on the server. */
-export const oneConversation = (id: string) => queryOptions({ queryKey: [...KEY, "one", id], queryFn: ({ signal }) => getJSON<Conversation>(path(id), { signal }) });
+export const oneConversation = (id: string) => queryOptions({ queryKey: [...KEY, currentSpace(), "one", id], queryFn: ({ signal }) => getJSON<Conversation>(path(id), { signal }) });
 
 /**
  * One conversation; null if it is not loaded, or if the server does not have it. A new
@@ -47,6 +50,18 @@ export function useConversation(id: string | null): Conversation | null {
   return listed ?? data ?? null;
 }
 
+/** With whom the page's conversation is shared: undefined while that is not known, or outside of spaces. */
+export function useSharing(id: string, isNew: boolean): { ready: boolean; sharing?: Sharing } {
+  const space = useSpaceId();
+  const listed = useConversations("").items.find((c) => c.id === id);
+  const one = useQuery({ ...oneConversation(id), enabled: space !== "" && !isNew, retry: false });
+  const c = listed ?? one.data;
+  const { shared = false, author } = c ?? {};
+  const changed = c?.last_message_at;
+  const sharing = useMemo(() => ({ shared, ...(author && { author }), ...(changed && { changed }) }), [shared, author, changed]);
+  return space === "" ? { ready: true } : { ready: isNew || c !== undefined || !one.isPending, sharing };
+}
+
 /** Call it when a turn starts, pauses or ends: the title, order, state and documents may have changed. */
 export const refreshConversations = (): Promise<void> => refresh(KEY);
 
@@ -56,6 +71,8 @@ interface Change {
   title?: string;
   pinned?: boolean;
   archived?: boolean;
+  /** Whether the readers of its space can read it. */
+  shared?: boolean;
 }
 
 /** Changes a conversation. Returns whether it worked; an error is shown. */
@@ -86,6 +103,18 @@ export function deleteConversation(c: Conversation, onUndo: () => void): void {
     onUndo,
     onDeleted: () => void refreshConversations(),
   });
+}
+
+/** Shares a conversation with the readers of its space, or ends that. */
+export async function shareInSpace(id: string, shared: boolean): Promise<void> {
+  if (await changeConversation(id, { shared })) toast(shared ? words.spaces.nowShared : words.spaces.notShared);
+}
+
+/** Copies a branch of a conversation that somebody else shares. Returns the id of the copy. */
+export async function copyConversation(id: string, head: string | undefined): Promise<string> {
+  const made = await getJSON<Conversation>(`${path(id)}/branch`, post({ ...(head && { head }) }));
+  await refreshConversations();
+  return made.id;
 }
 
 const BATCH = "/api/batch/conversations";
@@ -142,5 +171,6 @@ export const conversationPath = path;
 /** The page that prints the branch of a conversation that this tab shows. */
 export function printPath(id: string): string {
   const head = readHead(id);
-  return `/print/${enc(id)}${head ? `?head=${enc(head)}` : ""}`;
+  const query = new URLSearchParams({ ...(head && { head }), ...(currentSpace() && { space: currentSpace() }) });
+  return `/print/${enc(id)}${query.size > 0 ? `?${query}` : ""}`;
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { request } from "../api/http";
+import { forSpace } from "../api/space";
 import { saveDraft } from "../composer/drafts";
 import { setScope } from "../composer/scope";
 import { session } from "../lib/storage";
@@ -44,7 +45,7 @@ async function deleteTemporary(id: string): Promise<void> {
   saveDraft(id, null);
   setScope(id, null);
   try {
-    await request(conversationPath(id), { method: "DELETE", keepalive: true });
+    await request(conversationPath(id), { method: "DELETE", keepalive: true, headers: forSpace("") });
   } catch (err) {
     if (!notFound(err)) return;
   }

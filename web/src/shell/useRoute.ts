@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from "react";
+import { currentSpace, setSpace, spaceIn } from "../api/space";
 import { isUUID } from "../lib/id";
 
 /** The page of a URL. id is the id of a thread or a board, or the token of a shared copy; null means the welcome page or the list of boards. */
@@ -7,6 +8,8 @@ export interface Place {
   id: string | null;
   /** The name that another client has given a thread, whose id is not known yet. */
   name?: string;
+  /** The space of a chat; absent: that of the page, and empty: none. Boards and shared copies are in no space. */
+  space?: string;
 }
 
 /** The place of a path; null if the path is unknown. */
@@ -23,6 +26,9 @@ export function placeOf(path: string): Place | null {
 
 const pathOf = ({ page, id }: Place): string => (id ? `/${page}/${id}` : page === "chat" ? "/" : `/${page}`);
 
+/** The address of a chat, or of the start of a new one (null). */
+export const chatAddress = (id: string | null, space = currentSpace()): string => pathOf({ page: "chat", id }) + (space && `?space=${space}`);
+
 type How = "push" | "replace";
 export type Visit = (to: Place, how?: How) => void;
 /** Opens a thread or a board by its id; null opens the welcome page or the list of boards. */
@@ -32,13 +38,19 @@ export type Go = (id: string | null, how?: How) => void;
 export function useRoute(): [Place | null, Visit] {
   const [place, setPlace] = useState(() => placeOf(location.pathname));
   useEffect(() => {
-    const onPop = () => setPlace(placeOf(location.pathname));
+    const onPop = () => {
+      setSpace(spaceIn(location));
+      setPlace(placeOf(location.pathname));
+    };
     window.addEventListener("popstate", onPop);
     return () => window.removeEventListener("popstate", onPop);
   }, []);
   const visit = useCallback<Visit>((to, how = "push") => {
-    const path = pathOf(to);
-    if (location.pathname !== path) history[how === "push" ? "pushState" : "replaceState"](null, "", path);
+    if (to.page !== "chat") setSpace("");
+    else if (to.space !== undefined) setSpace(to.space);
+    const address = to.page === "chat" ? chatAddress(to.id) : pathOf(to);
+    const shown = spaceIn(location);
+    if (location.pathname + (shown && `?space=${shown}`) !== address) history[how === "push" ? "pushState" : "replaceState"](null, "", address);
     setPlace(to);
   }, []);
   return [place, visit];

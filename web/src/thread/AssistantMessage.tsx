@@ -20,6 +20,7 @@ import { Passages } from "./Passages";
 import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
 import { Reason, Thumbs } from "./Rate";
+import { Shared } from "./sharing";
 import { Sources } from "./Sources";
 import { listsDocuments, Titled } from "./titled";
 import { ToolCard, ToolMessages } from "./ToolCard";
@@ -55,7 +56,8 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
   const say = ({ part, times }: { part: Part; times: number }, i: number) => <Piece key={i} part={part} times={times} text={text} over={!writing && !waits} open={last && waits} citations={citations} writing={writing && part === parts.at(-1)} onCite={onCite} onRead={onRead} meta={meta} />;
   const extras = use(Extras);
   const [rated, setRated] = useState<Rating | null>(null); // asks for its reason
-  const rate = !extras && text && meta.thread_id && meta.turn_id ? { thread: meta.thread_id, turn: meta.turn_id } : null;
+  const readOnly = use(Shared).author !== undefined;
+  const rate = !extras && !readOnly && text && meta.thread_id && meta.turn_id ? { thread: meta.thread_id, turn: meta.turn_id } : null;
   const byTool = parts.flatMap((p) => readLink(importLink(toolOf(p)) ?? "")?.key ?? []);
   return (
     <article aria-label={writing ? words.message.writing : "Palaver"} aria-busy={writing} className="group">
@@ -74,7 +76,7 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
           <span className={`-my-1 -ml-2 flex items-center transition-opacity ${acts ? "" : "opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"}`}>
             {text && <CopyButton text={() => withSources(withoutOffline(markRemovedQuotes(text)), citations ?? [], unverifiedOf(message))} html={(button) => htmlOf(button.closest("article")!, citations ?? [])} label={words.message.copyAnswer} />}
             {rate && <Thumbs {...rate} onAsk={setRated} />}
-            {meta.turn_id && <IconButton size="small" icon={RotateCw} label={words.message.regenerate} disabled={locked} onClick={() => onRegenerate(meta.turn_id!)} />}
+            {meta.turn_id && !readOnly && <IconButton size="small" icon={RotateCw} label={words.message.regenerate} disabled={locked} onClick={() => onRegenerate(meta.turn_id!)} />}
           </span>
         </footer>
       )}

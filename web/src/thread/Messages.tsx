@@ -1,5 +1,5 @@
 import { ArrowDown } from "lucide-react";
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { use, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
 import { useConfig } from "../api/useConfig";
 import type { Citation, DocRef } from "../api/types";
@@ -18,6 +18,7 @@ import type { Message } from "./types";
 import { useFind } from "./useFind";
 import { usePicked } from "./usePicked";
 import { useReader } from "./useReader";
+import { Shared } from "./sharing";
 import { UserMessage } from "./UserMessage";
 
 interface Props {
@@ -99,6 +100,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
     [store],
   );
   const end = messages.length - 1;
+  const readOnly = use(Shared).author !== undefined;
   const edited = messages.findIndex((m) => m.id === editing);
   const editedLeft = editing !== null && edited < 0;
   useEffect(() => {
@@ -144,7 +146,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
                         onRead={onRead}
                       />
                     ) : (
-                      <AssistantMessage message={m} asked={askedBefore(messages, i)} agent={agents.find((a) => a.name === newcomers[i])} writing={writing && i === end} last={i === end} acts={i === end && edited < 0} retry={i === end && !busy && view.problem === null} locked={busy} onCite={onCite} onRead={onRead} onRegenerate={regenerate} />
+                      <AssistantMessage message={m} asked={askedBefore(messages, i)} agent={agents.find((a) => a.name === newcomers[i])} writing={writing && i === end} last={i === end && !readOnly} acts={i === end && edited < 0} retry={i === end && !readOnly && !busy && view.problem === null} locked={busy} onCite={onCite} onRead={onRead} onRegenerate={regenerate} />
                     )}
                   </div>
                 );

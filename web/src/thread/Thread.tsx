@@ -1,5 +1,6 @@
 import { useChat } from "@ai-sdk/react";
 import { lazy, memo, Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode, type RefObject } from "react";
+import { currentSpace } from "../api/space";
 import type { Citation, DocRef } from "../api/types";
 import { useConfig } from "../api/useConfig";
 import { Composer } from "../composer/Composer";
@@ -21,6 +22,7 @@ import { Announcer } from "./Announcer";
 import type { Draft } from "./approval";
 import { ActiveCitation, sameCitation } from "./heading";
 import { noteAsked } from "./left";
+import { CopyBar } from "./CopyBar";
 import { Messages } from "./Messages";
 import { PalAssist } from "./PalAssist";
 import { PalReasoning } from "./PalReasoning";
@@ -30,6 +32,7 @@ import { prepareProse } from "./Prose";
 import { quoteLines } from "./quoting";
 import { decideAll, decisionNamed, onlyDocuments, optionNamed, optionsOf, TAG, written, type Option } from "./replies";
 import { ThreadStore, type Callbacks } from "./store";
+import { Shared, type Sharing } from "./sharing";
 import { nextThrottle } from "./throttle";
 import "./thread.css";
 import { Opened } from "./ToolCard";
@@ -46,6 +49,10 @@ interface Props extends Omit<Callbacks, "onReturned"> {
   onUnsent?: (out: Outgoing) => void;
   /** The first message. If it is sent again after a reload, it joins its turn. */
   first?: Outgoing;
+  /** With whom it is shared; absent: with nobody. */
+  sharing?: Sharing;
+  /** When somebody else shares it: called with the id of a copy. */
+  onCopied?: (id: string) => void;
 }
 
 /** One thread: its messages, its running turn or open question, and the composer. */
@@ -63,25 +70,38 @@ function useThrottle(streaming: boolean): number {
   return ms;
 }
 
-function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsent }: Props) {
+function Conversation({ threadId, first, sharing, onActivity, onFirstAccepted, onUnsent, onCopied = () => {} }: Props) {
   const composer = useRef<ComposerHandle>(null);
   const thread = useThread(threadId, {
     onActivity,
     onFirstAccepted,
     onReturned: (out, unknown) => (unknown ? onUnsent?.(out) : composer.current?.takeBack(out)),
-  }, first);
+  }, first, { readOnly: sharing?.author !== undefined });
   const temporary = useTemporary(threadId);
   const marked = thread.messages.some((m) => m.metadata?.temporary);
   useEffect(() => {
     if (marked) keepTemporary(threadId);
   }, [marked, threadId]);
-  return <ThreadView thread={thread} composer={composer} before={temporary && <p className="mb-4 rounded-xl border border-dashed border-line px-4 py-2.5 text-sm text-muted">{words.thread.temporaryHelp}</p>} />;
+  const { store } = thread;
+  const { author, changed } = sharing ?? {};
+  const known = useRef(changed);
+  useEffect(() => {
+    if (author !== undefined && changed !== known.current) void store.load(); // its author has gone on
+    known.current = changed;
+  }, [store, author, changed]);
+  return (
+    <Shared value={sharing ?? PRIVATE}>
+      <ThreadView thread={thread} composer={composer} instead={author !== undefined && <CopyBar threadId={threadId} author={author} onCopied={onCopied} />} before={temporary && <p className="mb-4 rounded-xl border border-dashed border-line px-4 py-2.5 text-sm text-muted">{words.thread.temporaryHelp}</p>} />
+    </Shared>
+  );
 }
+
+const PRIVATE: Sharing = { shared: false };
 
 export type ThreadState = ReturnType<typeof useThread>;
 
 /** Creates the store of a thread, which lives as long as the component. */
-export function useThread(threadId: string, now: Callbacks, first?: Outgoing, mayBeNew = false) {
+export function useThread(threadId: string, now: Callbacks, first?: Outgoing, options: { mayBeNew?: boolean; readOnly?: boolean } = {}) {
   const callbacks = useRef(now);
   callbacks.current = now;
   const [store] = useState(
@@ -93,7 +113,7 @@ export function useThread(threadId: string, now: Callbacks, first?: Outgoing, ma
           onFirstAccepted: () => callbacks.current.onFirstAccepted?.(),
           onReturned: (out, unknown) => callbacks.current.onReturned?.(out, unknown),
         },
-        { mayBeNew },
+        options,
       ),
   );
   const begin = useRef(first);
@@ -117,6 +137,8 @@ interface ViewProps {
   before?: ReactNode;
   /** Content while there are no messages. */
   empty?: ReactNode;
+  /** Stands where the composer would be, in a thread that can only be read. */
+  instead?: ReactNode;
   /** Composer options for a thread that is shown beside something else. */
   dock?: DockLook;
 }
@@ -129,13 +151,13 @@ interface DockLook extends Pick<ComposerProps, "placeholder" | "items" | "mentio
 }
 
 /** Renders a thread: its messages, its running turn or open question, and the composer. */
-export function ThreadView({ thread: { store, view, messages, busy }, composer, before, empty, dock }: ViewProps) {
+export function ThreadView({ thread: { store, view, messages, busy }, composer, before, empty, instead, dock }: ViewProps) {
   const threadId = store.id;
   const last = messages.at(-1);
-  const question = busy ? null : pendingQuestion(messages);
+  const question = busy || instead ? null : pendingQuestion(messages);
   const writing = busy && last?.role === "assistant";
   const { webSearch, followUps } = useConfig();
-  const goesOn = followUps && !dock && !busy && !question && last?.role === "assistant" && last.metadata?.finished_reason === "stop" ? last : null;
+  const goesOn = followUps && !dock && !instead && !busy && !question && last?.role === "assistant" && last.metadata?.finished_reason === "stop" ? last : null;
   const options = useMemo(() => (question ? optionsOf(question, webSearch) : []), [question, webSearch]);
   const reply = useReply(store, composer, question, options);
   useEffect(() => {
@@ -149,7 +171,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
   const processing = useMemo(() => (busy && asked ? docs.filter((d) => d.status === "processing" && names(asked, d)) : []), [busy, asked, docs]);
 
   const linked = useMemo(() => messages.some((m) => (m.role === "user" ? findLinks(textOf(m)).length > 0 : m.parts.some((p) => importLink(toolOf(p))))), [messages]);
-  const items = useImports(threadId, busy, linked);
+  const items = useImports(threadId, busy, linked && currentSpace() === ""); // a space takes no imports
   const imports = useMemo(() => ({ threadId, items }), [threadId, items]);
 
   const [opened] = useState(() => new Set<string>());
@@ -254,7 +276,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
       <div className="mx-auto w-full max-w-3xl px-4 pb-4 sm:px-6">
         {view.problem && <ProblemBar problem={view.problem} onRetry={() => (store.retry(), backToMessage())} onDismiss={() => (store.dismiss(), backToMessage())} />}
         <Waiting queued={view.queued} onRemove={(id) => (void store.unqueue(id), backToMessage())} onRetry={(id) => store.requeue(id)} onEdit={(id, out) => void store.editQueued(id, out)} />
-        <Dock store={store} composer={composer} threadId={threadId} agent={agentOf(messages)} model={modelOf(messages)} question={question} tagging={reply.tagging} typed={reply.typed} onSay={reply.dock.say} onCancel={reply.dock.cancel} busy={busy} stopping={view.stopping} look={dock} />
+        {instead || <Dock store={store} composer={composer} threadId={threadId} agent={agentOf(messages)} model={modelOf(messages)} question={question} tagging={reply.tagging} typed={reply.typed} onSay={reply.dock.say} onCancel={reply.dock.cancel} busy={busy} stopping={view.stopping} look={dock} />}
       </div>
       <Announcer message={question ? undefined : last} busy={busy} />
       {read && (

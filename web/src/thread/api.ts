@@ -1,4 +1,5 @@
 import { getJSON, post, request, unreachable } from "../api/http";
+import { currentSpace, forSpace } from "../api/space";
 import type { Branches } from "./tree";
 import type { Message } from "./types";
 
@@ -37,15 +38,16 @@ export const cancel = (thread: string, which: { turn_id?: string; client_turn_id
 export const sendOnly = (body: object, ms = 30_000): Promise<string | undefined> => startOnly("/api/ui/chat", body, ms);
 
 /** Skips an open question, because the person has gone on in another conversation. */
-export const skipQuestion = (thread: string, interrupt: string): Promise<unknown> =>
-  startOnly("/api/chat/resume", { thread_id: thread, interrupt_id: interrupt, resume_value: { type: "cancel", value: "superseded" } });
+export const skipQuestion = (thread: string, interrupt: string, space: string): Promise<unknown> =>
+  startOnly("/api/chat/resume", { thread_id: thread, interrupt_id: interrupt, resume_value: { type: "cancel", value: "superseded" } }, undefined, space);
 
 /** Starts a stream without reading it. */
-async function startOnly(path: string, body: object, ms = 30_000): Promise<string | undefined> {
+async function startOnly(path: string, body: object, ms = 30_000, space = currentSpace()): Promise<string | undefined> {
   const ctl = new AbortController();
   const timer = setTimeout(() => ctl.abort(unreachable()), ms);
   try {
-    const res = await request(path, { ...post(body), signal: ctl.signal });
+    const asked = post(body);
+    const res = await request(path, { ...asked, headers: forSpace(space, asked.headers), signal: ctl.signal });
     return res.headers.get("X-Turn-Id") ?? undefined;
   } finally {
     clearTimeout(timer);

@@ -1,4 +1,5 @@
 import { ApiError, errorOf, fromPage } from "../api/http";
+import { currentSpace, forSpace, inSpace, noteStatus } from "../api/space";
 import { SILENCE_MS, Watchdog } from "../../../clients/typescript/src/watchdog";
 import { authorized, withToken } from "../session/token";
 import { words } from "../words";
@@ -33,6 +34,7 @@ export interface Hooks {
  */
 export class Connection {
   private wake: (() => void) | undefined;
+  private readonly space = currentSpace(); // of the thread
 
   constructor(
     private readonly hooks: Hooks,
@@ -45,13 +47,14 @@ export class Connection {
     this.wake?.();
   }
 
-  readonly fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+  readonly fetch = async (input: string, init?: RequestInit): Promise<Response> => {
     const outer = init?.signal ?? undefined;
+    const headers = inSpace(input, forSpace(this.space, fromPage(init?.headers)));
     for (let tries = 0; ; tries++) {
       const quiet = new Watchdog(this.silence, outer);
       let why: string;
       try {
-        const res = await authorized((token) => fetch(input, { ...init, headers: withToken(fromPage(init?.headers), token), signal: quiet.signal }));
+        const res = await authorized((token) => fetch(input, { ...init, headers: withToken(headers, token), signal: quiet.signal }));
         if (res.ok) {
           this.hooks.onRetrying("");
           this.hooks.onAnswer(res);
@@ -62,6 +65,7 @@ export class Connection {
           return new Response(watched(res.body, quiet), { status: res.status, headers: res.headers });
         }
         quiet.end();
+        noteStatus(res.status, headers);
         const refusal = await errorOf(res);
         if (!refusal.transient) {
           this.hooks.onRetrying("");

@@ -1,3 +1,4 @@
+import { currentSpace } from "../api/space";
 import { session } from "../lib/storage";
 import { skipQuestion } from "./api";
 import type { Question } from "./types";
@@ -8,19 +9,25 @@ import type { Question } from "./types";
 
 const KEY = "palaver.asked";
 
-function read(): Record<string, string> {
-  const value = session.readJSON(KEY);
-  return typeof value === "object" && value !== null ? (value as Record<string, string>) : {};
+interface Asked {
+  interrupt: string;
+  /** Of the thread. */
+  space: string;
 }
 
-function write(asked: Record<string, string>): void {
+function read(): Record<string, Asked> {
+  const value = session.readJSON(KEY);
+  return typeof value === "object" && value !== null ? (value as Record<string, Asked>) : {};
+}
+
+function write(asked: Record<string, Asked>): void {
   session.write(KEY, Object.keys(asked).length > 0 ? JSON.stringify(asked) : null);
 }
 
 /** Notes which question a thread shows; null if none is open. */
 export function noteAsked(threadId: string, question: Question | null): void {
   const { [threadId]: _, ...others } = read();
-  write(question && question.interrupt_type !== "tool_approval" ? { ...others, [threadId]: question.interrupt_id } : others);
+  write(question && question.interrupt_type !== "tool_approval" ? { ...others, [threadId]: { interrupt: question.interrupt_id, space: currentSpace() } } : others);
 }
 
 /** Skips the noted questions of other threads. Returns whether there were any. */
@@ -28,6 +35,6 @@ export async function skipLeft(threadId: string): Promise<boolean> {
   const { [threadId]: here, ...left } = read();
   if (Object.keys(left).length === 0) return false;
   write(here === undefined ? {} : { [threadId]: here });
-  await Promise.allSettled(Object.entries(left).map(([thread, interrupt]) => skipQuestion(thread, interrupt))); // one that was answered elsewhere is refused
+  await Promise.allSettled(Object.entries(left).map(([thread, { interrupt, space }]) => skipQuestion(thread, interrupt, space))); // one that was answered elsewhere is refused
   return true;
 }

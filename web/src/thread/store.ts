@@ -2,6 +2,7 @@ import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, type ChatTransport } from "ai";
 import { ApiError, type Detail } from "../api/http";
 import { errorText } from "../api/query";
+import { noteLeft } from "../api/space";
 import type { Outgoing } from "../composer/types";
 import { newId } from "../lib/id";
 import { hasTokens } from "../session/token";
@@ -111,7 +112,7 @@ export class ThreadStore {
   constructor(
     readonly id: string,
     private readonly callbacks: Callbacks = {},
-    private readonly options: { backoff?: readonly number[]; silence?: number; /** The server may not know the thread yet: then it is empty. */ mayBeNew?: boolean } = {},
+    private readonly options: { backoff?: readonly number[]; silence?: number; /** The server may not know the thread yet: then it is empty. */ mayBeNew?: boolean; /** Somebody else's: its turns are not followed. */ readOnly?: boolean } = {},
   ) {
     this.connection = new Connection(
       {
@@ -364,7 +365,7 @@ export class ThreadStore {
       stopping: false,
       problem: null,
     });
-    if (got.active && pendingQuestion(this.chat.messages)?.turn_id !== got.active) return true;
+    if (got.active && !this.options.readOnly && pendingQuestion(this.chat.messages)?.turn_id !== got.active) return true;
     this.callbacks.onActivity?.();
     this.watchWhenIdle();
     return false;
@@ -500,6 +501,7 @@ export class ThreadStore {
   private onError(err: Error): void {
     this.accepted?.resolve();
     if (err instanceof ConnectionLost && err.answered) return void setTimeout(() => this.reattach(err.message));
+    if (this.chat.messages.at(-1)?.metadata?.error?.code === REMOVED) noteLeft();
     if (this.chat.messages.at(-1)?.metadata?.error?.code === EXPIRED && hasTokens()) return void setTimeout(() => this.reattach("")); // the turn continues; a new token will be used
     const question = this.request?.kind === "answer" ? this.request.question : undefined;
     this.set({ statuses: [], stopping: false, away: false, connectionProblem: "" });
@@ -605,7 +607,7 @@ export class ThreadStore {
 
   /** If no turn runs here: watches for changes by other clients and reads the branches. */
   private watchWhenIdle(): void {
-    if (!this.live || this.busy || this.view.load !== "ready" || document.visibilityState === "hidden") return;
+    if (this.options.readOnly || !this.live || this.busy || this.view.load !== "ready" || document.visibilityState === "hidden") return;
     if (!this.chat.messages.some((m) => turnOf(m))) return; // the server does not have it yet
     this.restoreUnsent();
     if (this.request && !this.request.taken && this.request.text === undefined) return; // it replaces what the server has
@@ -644,6 +646,9 @@ async function waitAtMost(ms: number, what: Promise<void> | undefined): Promise<
 
 /** The error code of a stream that ended because its token expired. */
 const EXPIRED = "unauthenticated";
+
+/** The error code of a stream that ended because the person is no longer a member of its space. */
+const REMOVED = "forbidden";
 
 /** The client_turn_id of a thread's first message. It is the same after a reload. */
 const firstTurnId = (thread: string): string => `first:${thread}`;

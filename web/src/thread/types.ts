@@ -13,6 +13,8 @@ export interface Metadata {
   /** Whether the conversation is in no list, and is deleted when it is left. */
   temporary?: boolean;
   created_at?: string;
+  /** Who wrote it, if it was copied from somebody else's conversation. */
+  author?: string;
   /** The server's id of the message. */
   server_id?: string;
   /** The id that the client gave the turn when it sent the message. */

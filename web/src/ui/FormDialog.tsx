@@ -7,6 +7,8 @@ import { Problem } from "./fields";
 
 interface Props {
   title: string;
+  /** The label of the button that saves; absent: Save. */
+  action?: string;
   /** Whether the form can be saved as it is; true if absent. */
   complete?: boolean;
   /** Stores the form. The dialog shows an error, in the words of problemText. */
@@ -17,7 +19,7 @@ interface Props {
 }
 
 /** A modal dialog with a form that is saved or cancelled. It closes once it is saved. */
-export function FormDialog({ title, complete = true, save, problemText = errorText, onClose, children }: Props) {
+export function FormDialog({ title, action = words.common.save, complete = true, save, problemText = errorText, onClose, children }: Props) {
   const [saving, setSaving] = useState(false);
   const [problem, setProblem] = useState("");
 
@@ -44,7 +46,7 @@ export function FormDialog({ title, complete = true, save, problemText = errorTe
             {words.common.cancel}
           </Button>
           <Button type="submit" variant="primary" disabled={saving || !complete}>
-            {words.common.save}
+            {action}
           </Button>
         </div>
       </form>

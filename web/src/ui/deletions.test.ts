@@ -4,6 +4,7 @@ import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { ApiError, request } from "../api/http";
+import { forSpace } from "../api/space";
 import { deleteLater, useDeleted } from "./deletions";
 import { toast } from "./toast";
 
@@ -41,7 +42,7 @@ describe("a deletion", () => {
     d.end();
     d.end();
     await vi.waitFor(() => expect(d.onDeleted).toHaveBeenCalledOnce());
-    expect(sent).toHaveBeenCalledExactlyOnceWith(d.path, { method: "DELETE", keepalive: true });
+    expect(sent).toHaveBeenCalledExactlyOnceWith(d.path, { method: "DELETE", keepalive: true, headers: forSpace("") });
   });
 
   it("that was undone is never sent", () => {
@@ -68,7 +69,7 @@ describe("a deletion", () => {
     await vi.waitFor(() => expect([hidden().has("/a"), hidden().has("/b")]).toEqual([true, true]));
     vi.mocked(toast).mock.lastCall![1]!.onClose!();
     await vi.waitFor(() => expect([hidden().has("/a"), hidden().has("/b")]).toEqual([true, false]));
-    expect(sent).toHaveBeenCalledExactlyOnceWith("/batch", { ...init, keepalive: true });
+    expect(sent).toHaveBeenCalledExactlyOnceWith("/batch", { ...init, keepalive: true, headers: forSpace("") });
   });
 
   it("that fails shows an error, unless the item was already deleted", async () => {

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { ApiError, request } from "../api/http";
 import { errorText, queries } from "../api/query";
+import { currentSpace, forSpace, inSpace } from "../api/space";
 import { newestToken, withToken } from "../session/token";
 import { words } from "../words";
 import { toast } from "./toast";
@@ -58,7 +59,7 @@ interface Deletion {
 
 /** Hides a thing at once, and deletes it when the toast closes or the page unloads. */
 export function deleteLater({ path, init, hides = [path], left, text, onUndo, onDeleted }: Deletion): void {
-  const sent = { method: "DELETE", ...init, keepalive: true };
+  const sent = { method: "DELETE", ...init, keepalive: true, headers: forSpace(currentSpace(), init?.headers) }; // the person may go to another space meanwhile
   const key = `${path} ${hides.join(" ")}`;
   waiting.set(key, { path, sent });
   const show = (paths: readonly string[]) => {
@@ -88,6 +89,6 @@ export function deleteLater({ path, init, hides = [path], left, text, onUndo, on
 }
 
 addEventListener("pagehide", () => {
-  for (const { path, sent } of waiting.values()) void fetch(path, { ...sent, headers: withToken(sent.headers, newestToken()) });
+  for (const { path, sent } of waiting.values()) void fetch(path, { ...sent, headers: withToken(inSpace(path, sent.headers), newestToken()) });
   waiting.clear();
 });

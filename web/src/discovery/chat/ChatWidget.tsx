@@ -49,7 +49,7 @@ export function ChatWidget({ ref }: { ref?: Ref<ChatHandle> }) {
       onReturned: (out) => (composer.current ? composer.current.takeBack(out) : returnToDraft(board.threadId, out)),
     },
     undefined,
-    true,
+    { mayBeNew: true },
   );
 
   // Refetches the board when the answer contains a proposal that the page does not have yet.

@@ -1,0 +1,60 @@
+// @vitest-environment jsdom
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { currentSpace, forSpace, inSpace, newIn, noteStatus, onRefused, setSpace, spaceIn } from "./space";
+
+const ID = "0190a0a0-0000-7000-8000-00000000000a";
+const OTHER = "0190a0a0-0000-7000-8000-00000000000b";
+
+afterEach(() => setSpace(""));
+
+describe("the space of an address", () => {
+  it.each([
+    ["/", `?space=${ID}`, ID],
+    ["/chat/x", `?head=h&space=${ID.toUpperCase()}`, ID],
+    ["/print/x", `?space=${ID}`, ID],
+    ["/", "", ""],
+    ["/", "?space=team", ""],
+    ["/discovery", `?space=${ID}`, ""],
+    ["/admin", `?space=${ID}`, ""],
+  ])("%s%s", (pathname, search, space) => expect(spaceIn({ pathname, search })).toBe(space));
+});
+
+describe("requests in a space", () => {
+  const named = (path: string, headers?: HeadersInit) => inSpace(path, headers).get("X-Space-Id");
+
+  it("name it where the server takes it, and nowhere else", () => {
+    setSpace(ID);
+    for (const path of ["/api/conversations?q=x", "/api/conversations/c", "/api/conversations/c/branch", "/api/conversations/c/feedback/t", "/api/batch/conversations", "/api/search?q=x", "/api/documents", "/api/documents?limit=1", "/api/documents/d/original?page=1", "/api/documents/d/chunks/d.0", "/api/ui/chat", "/api/ui/chat/c/stream", "/api/chat/history/c", "/api/chat/cancel", "/api/chat/stream/c?follow=thread"]) expect(named(path), path).toBe(ID);
+    for (const path of ["/api/me", "/api/config", "/api/spaces", `/api/spaces/${ID}/members`, "/api/conversations/c/shares", "/api/conversations/c/shares/s", "/api/document-sets", "/api/documents/d/reimport", "/api/imports", "/api/discoveries", "/api/attachments", "/api/chats", "/api/shared/t"]) expect(named(path), path).toBeNull();
+  });
+
+  it("name none outside of spaces", () => expect(named("/api/documents")).toBeNull());
+
+  it("that are sent later keep the space in which they were made", () => {
+    const [own, here] = [forSpace(""), forSpace(ID, { Accept: "text/plain" })];
+    setSpace(OTHER);
+    expect(named("/api/documents/d", own)).toBeNull();
+    expect(named("/api/documents/d", here)).toBe(ID);
+    expect(inSpace("/api/documents/d", here).get("Accept")).toBe("text/plain");
+  });
+
+  it("that the server refuses report that the person may have been removed", () => {
+    const check = vi.fn();
+    onRefused(check);
+    setSpace(ID);
+    noteStatus(404, inSpace("/api/documents"));
+    noteStatus(403, inSpace("/api/documents"));
+    expect(check).toHaveBeenCalledTimes(2);
+    noteStatus(200, inSpace("/api/documents"));
+    noteStatus(404, inSpace("/api/me"));
+    noteStatus(404, forSpace(OTHER));
+    expect(check).toHaveBeenCalledTimes(2);
+    onRefused(() => {});
+  });
+});
+
+it("what the browser keeps for a new chat is another in each space", () => {
+  expect(newIn("new")).toBe("new");
+  setSpace(ID);
+  expect([newIn("new"), currentSpace()]).toEqual([`new ${ID}`, ID]);
+});
