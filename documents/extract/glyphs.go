@@ -27,6 +27,7 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 	defer n.call("FPDFText_ClosePage", text)
 	count := n.number("FPDFText_CountChars", text)
 	out := make([]glyph, 0, max(count, 0))
+	n.twice = 0
 	seen := drawn{last: make(map[place]int32, max(count, 0))}
 	var near placed
 	high := rune(0)
@@ -54,6 +55,8 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 		n.place(text, i, &g, &near)
 		if len(out) > 0 && isLigature(out[len(out)-1], g) || !seen.again(g, out) {
 			out = append(out, g)
+		} else {
+			n.twice++
 		}
 	}
 	return out, nil
