@@ -560,3 +560,16 @@ func TestTextsThatButtonsAndStampsDrawAreRead(t *testing.T) {
 		}
 	}
 }
+
+// Fonts of TeX have ligatures whose characters some programs write as arrows or not at all.
+func TestLigaturesOfTeXAreLetters(t *testing.T) {
+	objects := pdfObjects([][]string{{"x"}})
+	objects[2] = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>"
+	objects[3] = stream("", `BT /F1 10 Tf 50 700 Td (The e\001orts and a di\014erent o\001-season. Press \001 now.) Tj ET`)
+	raw := pdfOf("", append(objects, stream("", "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange "+
+		"1 beginbfrange <20> <7e> <0020> endbfrange 2 beginbfchar <01> <21b5> <0c> <000b> endbfchar endcmap end end"))...)
+	got, err := All().Text(t.Context(), "pdf", raw)
+	if want := "The efforts and a different off-season. Press ↵ now."; err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}
