@@ -14,11 +14,13 @@ const (
 	annotLine     = 4
 	annotHilight  = 9
 	annotStrike   = 12
+	annotStamp    = 13
 	annotCaret    = 14
 	annotInk      = 15
 	annotFile     = 17
 	annotWidget   = 20
 
+	fieldButton   = 1
 	fieldCheckBox = 2
 	fieldRadio    = 3
 	fieldCombo    = 4
@@ -67,6 +69,65 @@ func (n *native) notes(page, form uint64) []note {
 			out = append(out, t)
 		}
 		_, _ = n.call("FPDFPage_CloseAnnot", annot)
+	}
+	return out
+}
+
+// labels returns the texts that buttons and stamps draw on a page, whose own characters are
+// glyphs. Its annotations are gone afterwards.
+func (n *native) labels(doc, page, form uint64, index int, glyphs []glyph) []note {
+	drawn := 0
+	for i := min(n.number("FPDFPage_GetAnnotCount", page), maxAnnotations) - 1; i >= 0; i-- {
+		annot, err := n.call("FPDFPage_GetAnnot", page, uint64(i))
+		if err != nil || annot == 0 {
+			continue
+		}
+		kind := n.number("FPDFAnnot_GetSubtype", annot)
+		isLabel := kind == annotStamp || kind == annotWidget && form != 0 && n.number("FPDFAnnot_GetFormFieldType", form, annot) == fieldButton
+		_, _ = n.call("FPDFPage_CloseAnnot", annot)
+		if isLabel {
+			drawn++
+		} else {
+			_, _ = n.call("FPDFPage_RemoveAnnot", page, uint64(i))
+		}
+	}
+	const flattened = 1
+	if drawn == 0 || n.number("FPDFPage_Flatten", page, 0) != flattened {
+		return nil
+	}
+	again, err := n.call("FPDF_LoadPage", doc, uint64(index))
+	if err != nil || again == 0 {
+		return nil
+	}
+	defer n.call("FPDF_ClosePage", again)
+	twice := n.twice
+	all, err := n.glyphs(again)
+	if err != nil {
+		return nil
+	}
+	known := make(map[glyph]bool, len(glyphs))
+	for _, g := range glyphs {
+		known[g] = true
+	}
+	all = slices.DeleteFunc(all, func(g glyph) bool { return !g.made && known[g] })
+	if countLetters(plain(all)) <= n.twice-twice {
+		return nil // the page has these texts already
+	}
+	var out []note
+	for _, l := range pageLines(all) {
+		t := note{bottom: l.base - l.size/4, top: l.base + l.size}
+		for i, c := range l.cells {
+			if i == 0 {
+				t.left = c.left
+			}
+			t.text, t.right = strings.TrimSpace(t.text+" "+c.text), c.right
+		}
+		if k := len(out) - 1; k >= 0 && t.top < out[k].bottom+l.size && t.top > out[k].bottom-l.size && t.left < out[k].right && t.right > out[k].left {
+			out[k].text += "\n" + t.text
+			out[k].left, out[k].right, out[k].bottom = min(out[k].left, t.left), max(out[k].right, t.right), t.bottom
+			continue
+		}
+		out = append(out, t)
 	}
 	return out
 }
@@ -193,6 +254,9 @@ func withNotes(lines []pageLine, notes []note) []pageLine {
 			after := above
 			if t.comment && beside >= 0 {
 				after = beside
+			}
+			for after+1 < len(lines) && !lines[after+1].placed { // earlier notes
+				after++
 			}
 			var more []pageLine
 			for _, s := range text {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	utf16 "golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
+	"golang.org/x/text/transform"
 )
 
 // probed is how many bytes of a file its encoding is recognised by.
@@ -93,6 +94,8 @@ func wideEncoding(raw []byte) encoding.Encoding {
 		return utf32.UTF32(utf32.LittleEndian, utf32.UseBOM)
 	case bytes.HasPrefix(raw, []byte("\xff\xfe")), bytes.HasPrefix(raw, []byte("\xfe\xff")):
 		return utf16.UTF16(utf16.LittleEndian, utf16.UseBOM)
+	case bytes.Contains(raw[:min(len(raw), 1024)], []byte(koreanShift)):
+		return iso2022KR{korean.EUCKR}
 	}
 	head := raw[:min(len(raw), probed)&^3]
 	if len(raw) < 8 {
@@ -116,6 +119,48 @@ func wideEncoding(raw []byte) encoding.Encoding {
 		}
 	}
 	return best
+}
+
+const koreanShift = "\x1b$)C" // stands at the beginning of texts in ISO-2022-KR
+
+// iso2022KR is EUC-KR in seven bits: Korean letters stand between SO and SI.
+type iso2022KR struct{ encoding.Encoding }
+
+func (e iso2022KR) NewDecoder() *encoding.Decoder {
+	return &encoding.Decoder{Transformer: transform.Chain(&eighthBit{}, e.Encoding.NewDecoder())}
+}
+
+// eighthBit sets the highest bit of the bytes between SO and SI, and drops these and koreanShift.
+type eighthBit struct{ on bool }
+
+func (t *eighthBit) Reset() { t.on = false }
+
+func (t *eighthBit) Transform(dst, src []byte, atEOF bool) (written, read int, err error) {
+	for read < len(src) {
+		b := src[read]
+		switch {
+		case b == 0x1b && bytes.HasPrefix(src[read:], []byte(koreanShift)):
+			read += len(koreanShift)
+			continue
+		case b == 0x1b && !atEOF && len(src)-read < len(koreanShift):
+			return written, read, transform.ErrShortSrc
+		case b == 0x0e, b == 0x0f:
+			t.on = b == 0x0e
+			read++
+			continue
+		case b == '\n':
+			t.on = false
+		}
+		if written == len(dst) {
+			return written, read, transform.ErrShortDst
+		}
+		if dst[written] = b; t.on && b > ' ' {
+			dst[written] |= 0x80
+		}
+		written++
+		read++
+	}
+	return written, read, nil
 }
 
 // plausibleWide returns the share of a text's characters that are ASCII, punctuation, or

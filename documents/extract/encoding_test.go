@@ -67,3 +67,11 @@ func TestTextIsNeverReadyInAnEncodingThatCannotBeTold(t *testing.T) {
 		require.ErrorIs(t, err, errEncoding, "%s: %q", name, got)
 	}
 }
+
+func TestKoreanInSevenBitsIsText(t *testing.T) {
+	const raw = "\x1b$)CNotice: \x0e@S4k7a\x0f 900\n\x0e@S4k7a\x0f (2026)"
+	require.True(t, isText([]byte(raw)))
+	got, err := toUTF8([]byte(raw), "")
+	require.NoError(t, err)
+	require.Equal(t, "Notice: 임대료 900\n임대료 (2026)", got)
+}

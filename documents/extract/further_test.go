@@ -101,3 +101,10 @@ func TestTextThatBeginsLikeAnotherTypeIsText(t *testing.T) {
 	kind, _ := All().Detect("x.txt", "", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x00\x01"))
 	require.Equal(t, "png", kind)
 }
+
+func TestOpenDocumentMayNameItsTypeInTheManifestOnly(t *testing.T) {
+	const media = "application/vnd.oasis.opendocument.spreadsheet"
+	content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b"><office:body><office:spreadsheet><table:table table:name="Staff"><table:table-row><table:table-cell><text:p>Ann</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet></office:body></office:document-content>`
+	c := read(t, "x.ods", string(zipped(map[string]string{"META-INF/manifest.xml": `<manifest:manifest><manifest:file-entry manifest:full-path="/" manifest:media-type="` + media + `"/></manifest:manifest>`, "content.xml": content})))
+	require.Equal(t, "## Staff\n\nAnn", c.Text)
+}

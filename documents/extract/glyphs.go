@@ -27,6 +27,7 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 	defer n.call("FPDFText_ClosePage", text)
 	count := n.number("FPDFText_CountChars", text)
 	out := make([]glyph, 0, max(count, 0))
+	n.twice = 0
 	seen := drawn{last: make(map[place]int32, max(count, 0))}
 	var near placed
 	high := rune(0)
@@ -43,17 +44,25 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 			}
 			g.r = utf16.DecodeRune(high, g.r)
 		}
-		if high = 0; g.r == 0 {
-			continue
-		}
+		high = 0
 		if (g.r <= ' ' || g.r == lineEndHyphen) && n.number("FPDFText_IsGenerated", text, i) == 1 {
-			g.made = true
-			out = append(out, g)
+			if g.made = true; g.r != 0 {
+				out = append(out, g)
+			}
 			continue
 		}
 		n.place(text, i, &g, &near)
+		if ligature := texLigature(g, out); ligature != "" {
+			out = append(out, lettersOf(ligature, g)...)
+			continue
+		}
+		if g.r == 0 {
+			continue
+		}
 		if len(out) > 0 && isLigature(out[len(out)-1], g) || !seen.again(g, out) {
 			out = append(out, g)
+		} else {
+			n.twice++
 		}
 	}
 	return out, nil
@@ -94,6 +103,42 @@ func (n *native) place(text, i uint64, g *glyph, near *placed) {
 			near.base, near.size = g.base, g.size
 		}
 	}
+}
+
+// texLigature returns the letters of a ligature of TeX's fonts if g follows a letter and is
+// one of the characters that some programs have in its place; "" if it is not.
+func texLigature(g glyph, before []glyph) string {
+	if g.r > ' ' && g.r != '↵' || g.size == 0 || len(before) == 0 {
+		return ""
+	}
+	last := before[len(before)-1]
+	if !unicode.IsLetter(last.r) || abs(g.left-last.right) > 0.1*g.size || abs(g.base-last.base) > 0.1*g.size {
+		return ""
+	}
+	switch width := (g.right - g.left) / g.size; {
+	case g.r == '↵', g.r == 0x0b:
+		return "ff"
+	case g.r == 0x0c:
+		return "fi"
+	case g.r == 0x0e, g.r == 0 && width > 0.75 && width < 0.95:
+		return "ffi"
+	case g.r == 0x0f:
+		return "ffl"
+	}
+	return ""
+}
+
+// lettersOf returns letters that stand side by side in the place of g.
+func lettersOf(letters string, g glyph) []glyph {
+	var out []glyph
+	width := (g.right - g.left) / float32(len(letters))
+	for i, r := range letters {
+		l := g
+		l.r, l.left = r, g.left+float32(i)*width
+		l.right = l.left + width
+		out = append(out, l)
+	}
+	return out
 }
 
 // isLigature reports whether b is drawn by the same glyph as the same letter a before it.

@@ -36,11 +36,12 @@ const (
 func pageLines(glyphs []glyph) []pageLine {
 	var rows [][]glyph
 	var row []glyph
+	last := -1 // the last one of row that is no space
 	end := func() {
 		if slices.ContainsFunc(row, func(g glyph) bool { return !unicode.IsSpace(g.r) }) {
 			rows = append(rows, row)
 		}
-		row = nil
+		row, last = nil, -1
 	}
 	for _, g := range glyphs {
 		switch {
@@ -51,10 +52,12 @@ func pageLines(glyphs []glyph) []pageLine {
 			row = append(row, g)
 			end()
 		default:
-			if len(row) > 0 && beginsLine(row[len(row)-1], g) {
+			if last >= 0 && beginsLine(row[last], g) {
 				end()
 			}
-			row = append(row, g)
+			if row = append(row, g); !g.made && !unicode.IsSpace(g.r) {
+				last = len(row) - 1
+			}
 		}
 	}
 	end()
@@ -661,7 +664,7 @@ func (g grid) independent() bool {
 
 func (g grid) runsOn(r, c int) bool {
 	above, text := g.rows[r-1][c], g.rows[r][c]
-	if strings.Count(above, " ") < 2 && strings.Count(text, " ") < 2 && !strings.ContainsFunc(text, language.IsIdeograph) {
+	if strings.Count(above, " ") < 3 && !strings.ContainsFunc(text, language.IsIdeograph) {
 		return false
 	}
 	end, _ := utf8.DecodeLastRuneInString(above)

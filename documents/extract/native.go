@@ -19,6 +19,7 @@ type native struct {
 	functions map[string]api.Function
 	stack     [10]uint64
 	scratch   uint32 // an address in pdfium's memory, for results of up to scratchBytes
+	twice     int    // characters of the last page that are drawn twice
 }
 
 const scratchBytes = 4096

@@ -21,7 +21,7 @@ var (
 )
 
 // openDocument completes a type for OpenDocument files, which name their media type in the
-// part "mimetype".
+// part "mimetype", or at least in their manifest.
 func openDocument(t Type) Type {
 	media := t.MediaTypes[0]
 	t = officeFile(t, nil, openDocumentText)
@@ -30,13 +30,18 @@ func openDocument(t Type) Type {
 		if err != nil {
 			return false
 		}
-		in, err := a.open("mimetype")
-		if err != nil {
+		if in, err := a.open("mimetype"); err == nil {
+			defer in.Close()
+			said, _ := io.ReadAll(io.LimitReader(in, 200))
+			return strings.TrimSpace(string(said)) == media
+		}
+		in, err := a.open("META-INF/manifest.xml")
+		if err != nil || !a.has("content.xml") {
 			return false
 		}
 		defer in.Close()
-		said, _ := io.ReadAll(io.LimitReader(in, 200))
-		return strings.TrimSpace(string(said)) == media
+		list, _ := io.ReadAll(io.LimitReader(in, 1<<20))
+		return bytes.Contains(list, []byte(`"`+media+`"`))
 	}
 	return t
 }

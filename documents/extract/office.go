@@ -2,15 +2,19 @@ package extract
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"slices"
 	"strings"
+
+	utf16 "golang.org/x/text/encoding/unicode"
 )
 
 // Limits of an Office file, which is a zip archive of XML parts.
@@ -172,7 +176,77 @@ func (a *archive) open(name string) (io.ReadCloser, error) {
 	if f == nil {
 		return nil, errDamagedFile
 	}
-	return f.Open()
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReader(r)
+	if !isUTF16(in) {
+		return part{in, r}, nil
+	}
+	in = bufio.NewReader(utf16.UTF16(utf16.LittleEndian, utf16.UseBOM).NewDecoder().Reader(in))
+	if head, _ := in.Peek(len("<?xml")); string(head) == "<?xml" {
+		_, err = in.ReadString('>') // it names the encoding
+	}
+	return part{in, r}, err
+}
+
+// part is a part of an archive that is open.
+type part struct {
+	io.Reader
+	io.Closer
+}
+
+func isUTF16(in *bufio.Reader) bool {
+	head, _ := in.Peek(2)
+	return string(head) == "\xff\xfe" || string(head) == "\xfe\xff"
+}
+
+// inUTF8 returns the archive with its XML parts in UTF-8.
+func (a *archive) inUTF8() ([]byte, error) {
+	changed := map[*zip.File]bool{}
+	for _, f := range a.files {
+		if name := partName(f.Name); !strings.HasSuffix(name, ".xml") && !strings.HasSuffix(name, ".rels") {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			return nil, err
+		}
+		changed[f] = isUTF16(bufio.NewReaderSize(r, 16))
+		if err := r.Close(); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.Contains(slices.Collect(maps.Values(changed)), true) {
+		return a.raw, nil
+	}
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, f := range a.files {
+		if !changed[f] {
+			if err := w.Copy(f); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		to, err := w.Create(f.Name)
+		if err != nil {
+			return nil, err
+		}
+		r, err := a.open(f.Name)
+		if err != nil {
+			return nil, err
+		}
+		_, err = io.Copy(to, io.LimitReader(r, maxUnpacked))
+		if err = errors.Join(err, r.Close()); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
 }
 
 // decode decodes a small part as a whole.

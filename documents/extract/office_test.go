@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/xuri/excelize/v2"
+	utf16 "golang.org/x/text/encoding/unicode"
 )
 
 const (
@@ -427,4 +429,49 @@ func TestPresentationWithoutSlidesHasNoText(t *testing.T) {
 	require.True(t, ok)
 	_, err := All().Text(t.Context(), found, raw)
 	require.ErrorIs(t, err, errNoText)
+}
+
+func TestOfficeFilesMayHavePartsInUTF16(t *testing.T) {
+	for kind, raw := range map[string][]byte{"docx": word(para("Heading1", "Größe") + para("", "12 m²")), "pptx": zipped(slides()), "xlsx": workbook(t)} {
+		want, err := All().Text(t.Context(), kind, raw)
+		require.NoError(t, err)
+		parts := unzipped(t, raw)
+		for name, part := range parts {
+			if strings.HasSuffix(name, ".xml") || strings.HasSuffix(name, ".rels") {
+				_, bare, declared := strings.Cut(part, "?>")
+				if !declared {
+					bare = part
+				}
+				wide, err := utf16.UTF16(utf16.BigEndian, utf16.UseBOM).NewEncoder().String(`<?xml version="1.0" encoding="UTF-16"?>` + bare)
+				require.NoError(t, err)
+				parts[name] = wide
+			}
+		}
+		raw = zipped(parts)
+		found, ok := All().Detect("x."+kind, "", raw)
+		require.True(t, ok, kind)
+		text, err := All().Text(t.Context(), found, raw)
+		require.NoError(t, err, kind)
+		require.Equal(t, want, text)
+	}
+}
+
+// ClosedXML writes the elements of sheets with a prefix.
+func TestWorkbookWhoseElementsHaveAPrefixIsRead(t *testing.T) {
+	prefixed := func(s string) string {
+		s = regexp.MustCompile(`<(/?)([a-zA-Z])`).ReplaceAllString(s, "<${1}x:$2")
+		return strings.Replace(s, ` xmlns="`, ` xmlns:x="`, 1)
+	}
+	const main = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"`
+	text, err := All().Text(t.Context(), "xlsx", zipped(map[string]string{
+		"[Content_Types].xml":        fmt.Sprintf(officeTypes, "spreadsheetml.sheet.main"),
+		"_rels/.rels":                fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r1", "officeDocument", "/xl/workbook.xml")),
+		"xl/_rels/workbook.xml.rels": fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r1", "worksheet", "/xl/worksheets/sheet.xml")+fmt.Sprintf(relationTo, "r2", "styles", "/xl/styles.xml")+fmt.Sprintf(relationTo, "r3", "sharedStrings", "/xl/sharedStrings.xml")),
+		"xl/workbook.xml":            prefixed(`<workbook ` + main + ` xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Plan" sheetId="1" r:id="r1"/></sheets></workbook>`),
+		"xl/styles.xml":              prefixed(`<styleSheet ` + main + `><numFmts count="0"/><fonts count="1"><font/></fonts><fills count="1"><fill/></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/></cellXfs></styleSheet>`),
+		"xl/sharedStrings.xml":       prefixed(`<sst ` + main + `><si><t>City</t></si><si><t>Since</t></si></sst>`),
+		"xl/worksheets/sheet.xml":    prefixed(`<worksheet ` + main + `><cols><col min="1" max="1" width="10"/></cols><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row><row r="2"><c r="A2" t="inlineStr" s=""><is><t>Oslo</t></is></c><c r="B2" s="1"><v>45000</v></c></row></sheetData></worksheet>`),
+	}))
+	require.NoError(t, err)
+	require.Equal(t, "## Plan\n\nCity | Since\nOslo | 2023-03-15", text)
 }

@@ -504,3 +504,72 @@ func TestCharactersBeyond16BitsAreWhole(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// The lines of columns are not on the same height, and the gaps between the columns are narrow:
+// without the places of the characters, a line of one column goes on in the next.
+func TestColumnsThatAreDrawnAcrossAreReadOneAfterTheOther(t *testing.T) {
+	columns := [3][]string{
+		{"The harbour office is open", "from eight to five, and it", "is closed on days on which", "the town has a holiday of", "its own. Boats wait at the", "pier in the meantime."},
+		{"Boats that are longer than", "ten metres need a permit", "which the office gives to", "members who have asked for", "it in the month before and", "have paid for the year."},
+		{"Guests pay by the day when", "they come, and get a part", "of the price back if they", "leave before noon. Nothing", "is due for boats that are", "towed in after a storm."},
+	}
+	rows := [3][]string{
+		{"Small boats", "Large boats", "Guests", "Members", "Permits", "Storage"},
+		{"north pier", "south pier", "by the day", "by the year", "on request", "in the hall"},
+		{"120.00 a year", "240.00 a year", "12.00 a day", "90.00 a year", "free of charge", "35.00 a month"},
+	}
+	draw := func(columns [3][]string, heights [3]float64) []byte {
+		var b strings.Builder
+		for i := range columns[0] {
+			for c := range columns {
+				fmt.Fprintf(&b, "BT /F1 10 Tf 1 0 0 1 %d %g Tm (%s) Tj ET\n", 50+140*c, 700+heights[c]-float64(12*i), columns[c][i])
+			}
+		}
+		return pageOf(b.String())
+	}
+	got, err := All().Text(t.Context(), "pdf", draw(columns, [3]float64{0, 4, -3}))
+	if want := strings.Join(slices.Concat(columns[0], columns[1], columns[2]), "\n"); err != nil || got != want {
+		t.Errorf("columns: %q, %v, want %q", got, err, want)
+	}
+	got, err = All().Text(t.Context(), "pdf", draw(rows, [3]float64{}))
+	if err != nil || !strings.Contains(got, "Small boats | north pier | 120.00 a year\nLarge boats | south pier") {
+		t.Errorf("a table: %q, %v", got, err)
+	}
+}
+
+func TestTextsThatButtonsAndStampsDrawAreRead(t *testing.T) {
+	draw := func(text string) string {
+		return stream("/Type /XObject /Subtype /Form /BBox [0 0 200 40] /Resources << /Font << /F1 3 0 R >> >>", text)
+	}
+	const button = "<< /Type /Annot /Subtype /Widget /FT /Btn /Ff 65536 /T (b) /Rect [300 690 500 730] /AP << /N 7 0 R >> %s >>"
+	const stamp = "<< /Type /Annot /Subtype /Stamp /Rect [50 600 250 640] /AP << /N 8 0 R >> >>"
+	pdf := func(flags string) []byte {
+		objects := pdfObjects([][]string{{"Application for a berth"}})
+		objects[0] = "<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] >> >>"
+		objects[4] = strings.TrimSuffix(objects[4], ">>") + "/Annots [6 0 R " + stamp + "] >>"
+		return pdfOf("", append(objects, fmt.Sprintf(button, flags),
+			draw("BT /F1 10 Tf 14 TL 5 25 Td (Click here if you) Tj T* (owe the fee.) Tj ET"),
+			draw("BT /F1 20 Tf 5 12 Td (APPROVED) Tj ET"))...)
+	}
+	for flags, want := range map[string]string{
+		"":     "Application for a berth\nClick here if you\nowe the fee.\nAPPROVED",
+		"/F 2": "Application for a berth\nAPPROVED", // hidden
+	} {
+		if got, err := All().Text(t.Context(), "pdf", pdf(flags)); err != nil || got != want {
+			t.Errorf("with flags %q: %q, %v, want %q", flags, got, err, want)
+		}
+	}
+}
+
+// Fonts of TeX have ligatures whose characters some programs write as arrows or not at all.
+func TestLigaturesOfTeXAreLetters(t *testing.T) {
+	objects := pdfObjects([][]string{{"x"}})
+	objects[2] = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>"
+	objects[3] = stream("", `BT /F1 10 Tf 50 700 Td (The e\001orts and a di\014erent o\001-season. Press \001 now.) Tj ET`)
+	raw := pdfOf("", append(objects, stream("", "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange "+
+		"1 beginbfrange <20> <7e> <0020> endbfrange 2 beginbfchar <01> <21b5> <0c> <000b> endbfchar endcmap end end"))...)
+	got, err := All().Text(t.Context(), "pdf", raw)
+	if want := "The efforts and a different off-season. Press ↵ now."; err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}

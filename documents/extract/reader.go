@@ -155,7 +155,9 @@ func (n *native) page(doc, form uint64, index int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := pageText(withNotes(pageLines(glyphs), n.notes(page, form)))
+	notes := n.notes(page, form)
+	notes = append(notes, n.labels(doc, page, form, index, glyphs)...)
+	text := pageText(withNotes(pageLines(readColumns(glyphs)), notes))
 	if n.isPicture(page, countLetters(text)) {
 		text = pictureMark + text
 	}

@@ -46,7 +46,11 @@ func sheetsText(a *archive) (_ string, err error) {
 			return "", errTooLarge
 		}
 	}
-	book, err := excelize.OpenReader(bytes.NewReader(a.raw),
+	raw, err := a.inUTF8()
+	if err != nil {
+		return "", err
+	}
+	book, err := excelize.OpenReader(bytes.NewReader(raw),
 		excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: maxPart})
 	if err != nil {
 		return "", err

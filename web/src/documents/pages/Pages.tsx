@@ -1,5 +1,5 @@
 import { ZoomIn, ZoomOut } from "lucide-react";
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type Dispatch, type KeyboardEvent, type ReactNode, type SetStateAction } from "react";
 import { IconButton } from "../../ui/Button";
 import { words } from "../../words";
 import { layWords, useMarks, type Layer } from "./marks";
@@ -67,7 +67,8 @@ function Pictures({ picture, doc, quote, search, onMatches, onUnmarked, onFail, 
   const [loaded, setLoaded] = useState(0);
   const { page, onScroll } = useVisible(box, list, loaded, true);
   const { count } = picture;
-  const { at, byPage } = useMatched(picture, quote, search, onMatches, onUnmarked);
+  const { quoted, at, byPage } = useMatched(picture, quote, search, onMatches, onUnmarked);
+  const onMark = useEnlarged(useWidth(box), quoted, setZoom);
   const target = at?.page ?? quote?.page;
   useEffect(() => {
     if (target) goTo(list, target);
@@ -88,6 +89,8 @@ function Pictures({ picture, doc, quote, search, onMatches, onUnmarked, onFail, 
               scan={picture.scan(i + 1) ?? none}
               marks={byPage.get(i + 1) ?? none}
               current={at?.page === i + 1 ? at.ranges : undefined}
+              zoom={zoom}
+              onMark={onMark}
               onLoad={() => setLoaded((n) => n + 1)}
               onError={count === 1 ? onFail : undefined}
             />
@@ -104,18 +107,20 @@ interface PictureProps {
   scan: readonly Word[];
   marks: readonly Range[];
   current: readonly Range[] | undefined;
+  zoom: number;
+  onMark: (mark: HTMLElement) => void;
   onLoad: () => void;
   onError: (() => void) | undefined;
 }
 
-function PicturePage({ url, number, scan, marks, current, onLoad, onError }: PictureProps) {
+function PicturePage({ url, number, scan, marks, current, zoom, onMark, onLoad, onError }: PictureProps) {
   const over = useRef<HTMLDivElement>(null);
   const layer = useRef<Layer | null>(null);
   const [loaded, setLoaded] = useState(0);
   useEffect(() => {
     layer.current = layWords(over.current!, scan);
   }, [scan]);
-  useMarks(layer, loaded, marks, current, ignored);
+  useMarks(layer, loaded * ZOOMS.length + zoom, marks, current, onMark);
   return (
     <div className="relative mb-3">
       <img src={url} alt={words.library.page(number)} loading="lazy" onLoad={() => (setLoaded((n) => n + 1), onLoad())} onError={onError} className="picture-page w-full bg-white shadow-soft" />
@@ -123,8 +128,6 @@ function PicturePage({ url, number, scan, marks, current, onLoad, onError }: Pic
     </div>
   );
 }
-
-const ignored = () => {};
 
 function Zoom({ zoom, onZoom }: { zoom: number; onZoom: (zoom: number) => void }) {
   return (
@@ -209,23 +212,7 @@ function List({ pdf, usual, doc, quote, search, onMatches, onUnmarked, children 
 
   const { quoted, at, byPage } = useMatched(pdf, quote, search, onMatches, onUnmarked);
 
-  // On a phone a whole page is too small: once for each quote, it is enlarged until the quote can be read.
-  const enlarged = useRef<Match>(undefined);
-  const narrow = width < NARROW;
-  const onMark = useCallback(
-    (mark: HTMLElement) => {
-      const first = quoted[0];
-      if (!narrow || !first || enlarged.current === first) return;
-      enlarged.current = first;
-      notePlace();
-      const height = mark.getBoundingClientRect().height;
-      setZoom((now) => {
-        const fits = ZOOMS.findIndex((z) => (height / ZOOMS[now]!) * z >= READABLE);
-        return Math.max(now, fits < 0 ? ZOOMS.length - 1 : fits);
-      });
-    },
-    [narrow, quoted],
-  );
+  const onMark = useEnlarged(width, quoted, setZoom, notePlace);
   // Scrolls to the page first. When the page is drawn, it scrolls to its mark.
   const target = at?.page ?? quote?.page;
   useEffect(() => {
@@ -261,6 +248,26 @@ function useMatched(source: Source, quote: PagesProps["quote"], search: PagesPro
     return out;
   }, [matches, quoted]);
   return { quoted, at: matches[search?.at ?? 0] ?? quoted[0], byPage };
+}
+
+/** On a phone a whole page is too small: once for each quote, it is enlarged until the quote can be read. */
+function useEnlarged(width: number, quoted: Match[], setZoom: Dispatch<SetStateAction<number>>, before?: () => void) {
+  const enlarged = useRef<Match>(undefined);
+  const narrow = width > 0 && width < NARROW;
+  return useCallback(
+    (mark: HTMLElement) => {
+      const first = quoted[0];
+      const height = mark.getBoundingClientRect().height;
+      if (!narrow || !first || !height || enlarged.current === first) return;
+      enlarged.current = first;
+      before?.();
+      setZoom((now) => {
+        const fits = ZOOMS.findIndex((z) => (height / ZOOMS[now]!) * z >= READABLE);
+        return Math.max(now, fits < 0 ? ZOOMS.length - 1 : fits);
+      });
+    },
+    [narrow, quoted],
+  );
 }
 
 /** The width of an element, without its scrollbar; 0 until it is known. */
