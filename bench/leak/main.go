@@ -10,6 +10,8 @@
 // A request names no canary of others, so nothing is echoed. It may return what its caller was
 // allowed to read at any time between its start and its end. -seed determines the requests, not
 // their order.
+//
+// It fails when the LangGraph dialect does not enter the space that a message names.
 package main
 
 import (
