@@ -45,7 +45,7 @@ export function SpaceSwitch({ onVisit }: { onVisit: Visit }) {
       <Menu
         align="start"
         trigger={
-          <button type="button" className="flex h-9 w-full items-center gap-2.5 rounded-lg px-3 text-sm font-medium transition-colors pointer-coarse:h-11 hover:bg-sunken data-popup-open:bg-sunken">
+          <button type="button" title={name} className="flex h-9 w-full items-center gap-2 rounded-lg px-3 text-sm font-medium transition-colors pointer-coarse:h-11 hover:bg-sunken data-popup-open:bg-sunken">
             <Glyph aria-hidden className="size-4 shrink-0 text-accent" />
             <span className="sr-only">{words.spaces.label}: </span>
             <span dir="auto" className="min-w-0 flex-1 truncate text-left">
