@@ -10,7 +10,13 @@ export async function startMCPServer(tools, run) {
   const server = createServer(async (req, res) => {
     let raw = "";
     for await (const part of req) raw += part;
-    const { id, method, params } = JSON.parse(raw);
+    let asked;
+    try {
+      asked = JSON.parse(raw);
+    } catch {
+      return res.writeHead(400).end(); // a request that its client gave up, or a GET
+    }
+    const { id, method, params } = asked;
     const answer = (result) => {
       res.writeHead(200, { "Content-Type": "application/json" });
       res.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
