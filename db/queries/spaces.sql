@@ -47,7 +47,7 @@ SELECT kind, member, role, added_by, added_at FROM space_members WHERE space_id 
 -- name: PeopleOfSpace :many
 SELECT p.owner, p.known_as FROM profiles p WHERE p.known_as <> '' AND p.owner IN (
     SELECT m.member FROM space_members m WHERE m.space_id = @space_id AND m.kind = 'person'
-    UNION SELECT c.owner FROM conversations c WHERE c.space_id = @space_id AND c.shared
+    UNION SELECT c.owner FROM conversations c WHERE c.space_id = @space_id AND c.space_id <> '' AND c.shared
     UNION SELECT d.added_by FROM documents d WHERE d.owner = @library)
 ORDER BY p.owner LIMIT CAST(@max_rows AS BIGINT);
 

@@ -252,7 +252,7 @@ const peopleOfSpace = `-- name: PeopleOfSpace :many
 
 SELECT p.owner, p.known_as FROM profiles p WHERE p.known_as <> '' AND p.owner IN (
     SELECT m.member FROM space_members m WHERE m.space_id = ?1 AND m.kind = 'person'
-    UNION SELECT c.owner FROM conversations c WHERE c.space_id = ?1 AND c.shared
+    UNION SELECT c.owner FROM conversations c WHERE c.space_id = ?1 AND c.space_id <> '' AND c.shared
     UNION SELECT d.added_by FROM documents d WHERE d.owner = ?2)
 ORDER BY p.owner LIMIT CAST(?3 AS BIGINT)
 `
