@@ -33,7 +33,8 @@ describe("a file that is attached", () => {
       if (name === "desktop") await page.keyboard.type("What is the okapi called? ");
       else await composer(page).pressSequentially("What is the okapi called? ");
       await composer(page).locator(".mention", { hasText: "Okapi notes" }).waitFor();
-      assert.match(await composer(page).textContent(), /What is the okapi called\?/);
+      // On a busy machine the file arrives in the middle of the words. None of them is lost.
+      assert.match((await composer(page).textContent()).replace(/@Okapi notes\s?/, ""), /What is the okapi called\?/);
       await tray().getByText("Only in this chat").first().waitFor();
       await shot(page, `211-attached-${name}`);
       assert.deepEqual(await axe(page), []);

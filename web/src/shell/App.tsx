@@ -103,8 +103,9 @@ function InSpace(props: { route: Place | null; visit: Visit }) {
   );
   return (
     <>
-      <Chat key={useSpaceId()} {...props} />
+      {/* First, so that it is there when the chat's first effects show a notice. */}
       <Toaster />
+      <Chat key={useSpaceId()} {...props} />
     </>
   );
 }
