@@ -61,7 +61,7 @@ func turnsWithKills(t *testing.T, turns int) {
 		stream := turn.send(question, object{"agent": "assistant", "effort": "thorough"})
 		id := workflows.ThreadWorkflowID(turn.thread)
 		time.Sleep(rand.N(time.Second)) // the moment
-		killWhoeverWorks(t, temporal, id, workers)
+		killRunningWorker(t, temporal, id, workers)
 		var seen []event
 		end := stream.until(func(e event) bool {
 			seen = append(seen, e)
@@ -107,9 +107,9 @@ func turnsWithKills(t *testing.T, turns int) {
 	require.GreaterOrEqual(t, 3*hits, turns, "the kills hit running steps")
 }
 
-// killWhoeverWorks kills the worker that runs a step of a thread, as soon as one runs or the thread is idle, and
+// killRunningWorker kills the worker that runs a step of a thread, as soon as one runs or the thread is idle, and
 // starts another one in its place.
-func killWhoeverWorks(t *testing.T, temporal client.Client, thread string, workers []*stacktest.Role) {
+func killRunningWorker(t *testing.T, temporal client.Client, thread string, workers []*stacktest.Role) {
 	victim := 0
 	require.Eventually(t, func() bool {
 		d, err := temporal.DescribeWorkflowExecution(t.Context(), thread, "")

@@ -121,7 +121,7 @@ function Row({ space, member: m, onRemoved }: { space: Space; member: Member; on
   const [problem, setProblem] = useState("");
   const person = m.kind === "person";
   const name = person ? people(m.id) : m.id;
-  const own = person && m.id === me; // whoever goes leaves the space, from its menu
+  const own = person && m.id === me; // one leaves the space from its menu
   const Glyph = person ? UserRound : UsersRound;
   const when = fullDay(new Date(m.added_at));
 

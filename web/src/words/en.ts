@@ -263,7 +263,7 @@ export const en = {
     youLeft: (space: string) => `You have left “${space}”.`,
     delete: "Delete the space…",
     deleteTitle: (space: string) => `Delete “${space}”?`,
-    deleteHelp: "Nobody can open its documents and chats any more. You can restore the space for 30 days; after that, everything in it is gone for good.",
+    deleteHelp: "Nobody can open its documents and chats any more. You can restore the space for 30 days; after that, everything in it is deleted.",
     typeName: (space: string) => `Type “${space}” to delete it`,
     deleteConfirm: "Delete the space",
     deleted: (space: string) => `“${space}” was deleted. You can restore it for 30 days.`,
