@@ -220,7 +220,7 @@ func (p *fixtures) requests() map[string]request {
 		"POST /mcp/rpc":            {path: "/mcp/rpc", body: object{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, success: 200},
 		"POST /mcp/rpc, search":    {path: "/mcp/rpc", body: call("search_documents", object{"query": "liquidity"}), needs: theDatabase, inBand: true, success: 200},
 		"POST /mcp/rpc, ask":       {path: "/mcp/rpc", body: call("ask", message(nil)), needs: theDatabase | theThread, inBand: true, success: 200},
-		"POST /mcp/rpc, an answer": {path: "/mcp/rpc", body: call("ask", object{"thread_id": p.asked[5], "answer": "inquire"}), needs: theDatabase | theThread, inBand: true, success: 200},
+		"POST /mcp/rpc, an answer": {path: "/mcp/rpc", body: call("ask", object{"thread_id": p.asked[5], "answer": "inquire"}), needs: theThread, inBand: true, success: 200},
 	}
 }
 
