@@ -36,7 +36,9 @@ type routeAnswer struct {
 	body   []byte
 }
 
-func (p *fixtures) make(route string, r request) (routeAnswer, error) {
+// make sends a request while the dependencies in lacks are unavailable. It does not wait for
+// the end of a response that needs one of them.
+func (p *fixtures) make(route string, r request, lacks need) (routeAnswer, error) {
 	method, _, _ := strings.Cut(route, " ")
 	in, kind := io.Reader(nil), "application/json"
 	switch body := r.body.(type) {
@@ -76,6 +78,9 @@ func (p *fixtures) make(route string, r request) (routeAnswer, error) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	a := routeAnswer{status: resp.StatusCode}
+	if r.ends&lacks != 0 {
+		return a, nil
+	}
 	if r.inBand || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // an event stream may stay open
 		a.body, err = io.ReadAll(resp.Body)
 	}
@@ -146,7 +151,7 @@ func TestLongEveryRouteAnswersDuringAnOutage(t *testing.T) {
 		p.board = "/api/discoveries/" + made.ID
 		p.do(http.StatusCreated, http.MethodPost, "/api/conversations", object{"title": "Empty"}, &made)
 		p.empty = made.ID
-		stored := must.Have(p.make("POST /api/attachments", request{path: "/api/attachments", body: dot()}))(t)
+		stored := must.Have(p.make("POST /api/attachments", request{path: "/api/attachments", body: dot()}, 0))(t)
 		require.NoError(t, json.Unmarshal(stored.body, &made), "%s", stored.body)
 		p.picture = made.ID
 		p.ann = p.signedIn("ann")
@@ -195,7 +200,7 @@ func TestLongEveryRouteAnswersDuringAnOutage(t *testing.T) {
 				var wg sync.WaitGroup
 				for name, r := range requests {
 					wg.Go(func() {
-						a, err := p.make(name, r)
+						a, err := p.make(name, r, lack.needs)
 						if assert.NoError(t, err, name) {
 							assert.Empty(t, r.fits(a, lack.needs), name)
 						}
@@ -206,7 +211,7 @@ func TestLongEveryRouteAnswersDuringAnOutage(t *testing.T) {
 				lack.link.Restore()
 				ready(t)
 				require.Eventually(t, func() bool { // workers must recover too
-					a, err := p.make("POST /api/chat", request{path: "/api/chat", body: object{"message": "Hello"}})
+					a, err := p.make("POST /api/chat", request{path: "/api/chat", body: object{"message": "Hello"}}, 0)
 					return err == nil && a.status == http.StatusOK
 				}, waitTimeout, 50*time.Millisecond)
 			})

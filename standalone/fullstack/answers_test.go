@@ -53,6 +53,7 @@ type request struct {
 	needs   need  // dependencies of the request
 	success int   // status when all dependencies work
 	inBand  bool  // the protocol reports errors with status 200
+	ends    need  // what the end of the response waits for, after it has begun
 	plain   bool  // an error is its text alone
 }
 
@@ -220,7 +221,7 @@ func (p *fixtures) requests() map[string]request {
 		"POST /mcp/rpc":            {path: "/mcp/rpc", body: object{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, success: 200},
 		"POST /mcp/rpc, search":    {path: "/mcp/rpc", body: call("search_documents", object{"query": "liquidity"}), needs: theDatabase, inBand: true, success: 200},
 		"POST /mcp/rpc, ask":       {path: "/mcp/rpc", body: call("ask", message(nil)), needs: theDatabase | theThread, inBand: true, success: 200},
-		"POST /mcp/rpc, an answer": {path: "/mcp/rpc", body: call("ask", object{"thread_id": p.asked[5], "answer": "inquire"}), needs: theThread, inBand: true, success: 200},
+		"POST /mcp/rpc, an answer": {path: "/mcp/rpc", body: call("ask", object{"thread_id": p.asked[5], "answer": "inquire"}), needs: theThread, ends: theDatabase, inBand: true, success: 200},
 	}
 }
 
