@@ -26,31 +26,42 @@ const migrationLock = 0x70616c61766572 // "palaver"
 // goose's own advisory lock belongs to a session, which a transaction pooler
 // does not keep; the lock here belongs to a transaction, held on a connection of
 // its own, and is released at once if the process dies.
-func migrate(ctx context.Context, config *pgx.ConnConfig, options db.OpenOptions) (known int64, found meanings, err error) {
+func migrate(ctx context.Context, config *pgx.ConnConfig, options db.OpenOptions) (found server, err error) {
 	locked, unlock, err := lock(ctx, config)
 	if err != nil {
-		return 0, found, err
+		return found, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	if err := checkOwnership(ctx, locked); err != nil {
-		return 0, found, err
+		return found, err
+	}
+	if found.direct, err = isDirect(ctx, locked); err != nil {
+		return found, err
 	}
 
 	pool := stdlib.OpenDB(*config)
 	defer func() { _ = pool.Close() }()
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return 0, found, err
+		return found, err
 	}
 	provider, err := goose.NewProvider(goose.DialectPostgres, pool, folder, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
-		return 0, found, err
+		return found, err
 	}
-	if known, err = schema.Migrate(ctx, provider, options.AllowNewerSchema); err != nil {
-		return 0, found, err
+	if found.known, err = schema.Migrate(ctx, provider, options.AllowNewerSchema); err != nil {
+		return found, err
 	}
-	found, err = prepareMeanings(ctx, pool)
-	return known, found, err
+	found.meanings, err = prepareMeanings(ctx, pool)
+	return found, err
+}
+
+// isDirect reports whether no transaction pooler stands between: a pooler tells its clients
+// other process ids than the server's.
+func isDirect(ctx context.Context, tx pgx.Tx) (bool, error) {
+	var pid uint32
+	err := tx.QueryRow(ctx, "SELECT pg_backend_pid()::bigint").Scan(&pid)
+	return pid == tx.Conn().PgConn().PID(), err
 }
 
 // lock polls, so that waiting processes do not hold the pooler connections that

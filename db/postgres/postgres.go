@@ -63,18 +63,31 @@ func OpenWith(ctx context.Context, url string, options db.OpenOptions) (*Store, 
 	if options.Connections > 0 {
 		config.MaxConns = int32(options.Connections)
 	}
-	known, found, err := migrate(ctx, config.ConnConfig, options)
+	found, err := migrate(ctx, config.ConnConfig, options)
 	if err != nil {
 		return nil, openFailed(ctx, err)
+	}
+	if found.direct && !namesMode(url) {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, openFailed(ctx, err)
 	}
 	s := newStore(pool)
-	s.known, s.meanings = known, found
+	s.known, s.meanings = found.known, found.meanings
 	return s, nil
 }
+
+// server is what Open finds at the URL.
+type server struct {
+	direct   bool  // no transaction pooler stands between
+	known    int64 // newest version of the schema that this release knows
+	meanings meanings
+}
+
+// namesMode reports whether the URL itself says whether statements are prepared.
+func namesMode(url string) bool { return strings.Contains(url, "default_query_exec_mode") }
 
 func newStore(pool *pgxpool.Pool) *Store {
 	s := &Store{pool: pool, q: sqlcgen.New(plain{pool}), timeouts: defaultTimeouts, compared: vector.MaxCompared, indexedFrom: indexFrom}
@@ -87,9 +100,9 @@ func parse(url string) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, errors.New("not a Postgres URL; use one like postgres://USER:PASSWORD@HOST:5432/DATABASE")
 	}
-	// No prepared statements: a transaction pooler may run the next statement
-	// on another connection.
-	if !strings.Contains(url, "default_query_exec_mode") {
+	// Not prepared until Open knows better: a transaction pooler may run the next
+	// statement on another connection.
+	if !namesMode(url) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
 	if config.ConnConfig.ConnectTimeout == 0 {

@@ -2,10 +2,12 @@ package postgres
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/dbtest"
@@ -57,4 +59,21 @@ func keepsTheContract(t *testing.T, url, direct string) {
 		must.Have(cleaner.Exec(t.Context(), everything, pgx.QueryExecModeSimpleProtocol))(t)
 		return store
 	})
+}
+
+// A pooler may run the next statement on another connection, which has not prepared it.
+func TestStatementsArePreparedUnlessAPoolerStandsBetween(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.Database(t)
+	prepared := func(url string) (n int) {
+		conn := must.Have(openStore(t, url).pool.Acquire(t.Context()))(t)
+		defer conn.Release()
+		for range 2 {
+			require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_prepared_statements").Scan(&n))
+		}
+		return n
+	}
+	require.Equal(t, 1, prepared(direct))
+	require.Zero(t, prepared(pgtest.With(direct, func(u *url.URL) { u.RawQuery += "&default_query_exec_mode=exec" })), "the URL decides")
+	require.Zero(t, prepared(pgtest.Pooler(t, direct)))
 }

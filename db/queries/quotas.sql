@@ -9,8 +9,10 @@ ON CONFLICT (subject, day) DO UPDATE SET tokens = spending.tokens + excluded.tok
 DELETE FROM spending WHERE day < @before_day;
 
 -- name: MarkAnonymous :exec
-INSERT INTO anonymous_owners (owner, seen_at) VALUES (@owner, @at)
-ON CONFLICT (owner) DO UPDATE SET seen_at = excluded.seen_at WHERE anonymous_owners.seen_at < excluded.seen_at - 86400000000; -- db.SeenEvery
+INSERT INTO anonymous_owners (owner, seen_at)
+SELECT CAST(@owner AS TEXT), CAST(@at AS BIGINT)
+WHERE NOT EXISTS (SELECT 1 FROM anonymous_owners a WHERE a.owner = CAST(@owner AS TEXT) AND a.seen_at + 86400000000 >= CAST(@at AS BIGINT)) -- db.SeenEvery; a conflict would lock the row
+ON CONFLICT (owner) DO UPDATE SET seen_at = excluded.seen_at WHERE anonymous_owners.seen_at < excluded.seen_at;
 
 -- name: AnonymousSeen :one
 SELECT seen_at FROM anonymous_owners WHERE owner = @owner;

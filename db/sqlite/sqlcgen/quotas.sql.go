@@ -43,11 +43,9 @@ func (q *Queries) AddSpendingOfAddress(ctx context.Context, arg AddSpendingOfAdd
 }
 
 const anonymousSeen = `-- name: AnonymousSeen :one
-
 SELECT seen_at FROM anonymous_owners WHERE owner = ?1
 `
 
-// db.SeenEvery
 func (q *Queries) AnonymousSeen(ctx context.Context, owner string) (int64, error) {
 	row := q.queryRow(ctx, q.anonymousSeenStmt, anonymousSeen, owner)
 	var seen_at int64
@@ -179,8 +177,10 @@ func (q *Queries) FilesOfOwner(ctx context.Context, owner string) (FilesOfOwnerR
 }
 
 const markAnonymous = `-- name: MarkAnonymous :exec
-INSERT INTO anonymous_owners (owner, seen_at) VALUES (?1, ?2)
-ON CONFLICT (owner) DO UPDATE SET seen_at = excluded.seen_at WHERE anonymous_owners.seen_at < excluded.seen_at - 86400000000
+INSERT INTO anonymous_owners (owner, seen_at)
+SELECT CAST(?1 AS TEXT), CAST(?2 AS BIGINT)
+WHERE NOT EXISTS (SELECT 1 FROM anonymous_owners a WHERE a.owner = CAST(?1 AS TEXT) AND a.seen_at + 86400000000 >= CAST(?2 AS BIGINT)) -- db.SeenEvery; a conflict would lock the row
+ON CONFLICT (owner) DO UPDATE SET seen_at = excluded.seen_at WHERE anonymous_owners.seen_at < excluded.seen_at
 `
 
 func (q *Queries) MarkAnonymous(ctx context.Context, arg MarkAnonymousParams) error {

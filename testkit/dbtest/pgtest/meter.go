@@ -27,7 +27,8 @@ type Meter struct {
 	closed  bool
 }
 
-// Trip is one round trip: everything that a client sent until it got an answer.
+// Trip is one round trip: everything that a client sent until it got an answer. Those that
+// only prepare statements are not recorded.
 type Trip struct {
 	Begin, End time.Time
 	Statements []string // in the order sent; a text with several counts as several
@@ -127,7 +128,7 @@ func (m *Meter) carry(client net.Conn) {
 		_, _ = client.Close(), server.Close()
 		return
 	}
-	line := &meteredLine{meter: m}
+	line := &meteredLine{meter: m, parsed: map[string]string{}}
 	var both sync.WaitGroup
 	both.Go(func() { line.requests(client, server) })
 	both.Go(func() { line.replies(server, client) })
@@ -140,10 +141,11 @@ func (m *Meter) carry(client net.Conn) {
 
 // meteredLine is one connection.
 type meteredLine struct {
-	meter *Meter
-	mu    sync.Mutex
-	due   int // replies that the client waits for
-	trip  Trip
+	meter  *Meter
+	parsed map[string]string // the statement of each name; only requests uses it
+	mu     sync.Mutex
+	due    int // replies that the client waits for
+	trip   Trip
 }
 
 // requests forwards what the client sends. Its first message has no type.
@@ -203,10 +205,13 @@ func (l *meteredLine) sent(kind byte, body []byte) {
 			}
 		}
 		l.due++
-	case 'P': // Parse of an unnamed statement, which is executed once
+	case 'P': // Parse
+		name, rest, _ := strings.Cut(string(body), "\x00")
+		l.parsed[name], _, _ = strings.Cut(rest, "\x00")
+	case 'B': // Bind, of a statement that is executed next
 		_, rest, _ := strings.Cut(string(body), "\x00")
-		sql, _, _ := strings.Cut(rest, "\x00")
-		l.trip.Statements = append(l.trip.Statements, sql)
+		name, _, _ := strings.Cut(rest, "\x00")
+		l.trip.Statements = append(l.trip.Statements, l.parsed[name])
 	case 'S':
 		l.due++
 	}
@@ -242,9 +247,11 @@ func (l *meteredLine) answered() {
 	if l.due = max(l.due-1, 0); l.due > 0 || l.trip.Begin.IsZero() {
 		return
 	}
-	l.trip.End = time.Now()
-	l.meter.mu.Lock()
-	l.meter.trips = append(l.meter.trips, l.trip)
-	l.meter.mu.Unlock()
+	if len(l.trip.Statements) > 0 { // else it prepared statements, once for each connection
+		l.trip.End = time.Now()
+		l.meter.mu.Lock()
+		l.meter.trips = append(l.meter.trips, l.trip)
+		l.meter.mu.Unlock()
+	}
 	l.trip = Trip{}
 }
