@@ -252,7 +252,6 @@ func (s *Store) count(ctx context.Context, sql string, args ...any) (list []int,
 	return list, is, err
 }
 
-// query plans the statement anew for its arguments: how many passages a word finds decides.
 func (s *Store) query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	return plain{s.pool}.Query(ctx, sql, append([]any{pgx.QueryExecModeExec}, args...)...)
+	return plain{s.pool}.Query(ctx, sql, args...)
 }
