@@ -30,7 +30,9 @@ func TestFloodOfOneUserDoesNotDelayAnother(t *testing.T) {
 	threads := &workflows.Client{Temporal: c, Namespace: embedded.Namespace}
 	begin := func(owner string) (thread string) {
 		thread = uuid.NewString()
-		submits.Go(func() { _, _ = threads.Submit(ctx, chat.Submit{Owner: owner, ThreadID: thread, TurnID: uuid.NewString()}) })
+		submits.Go(func() {
+			_, _ = threads.Submit(ctx, chat.Submit{Owner: owner, ThreadID: thread, TurnID: uuid.NewString()})
+		})
 		until(t, func() bool {
 			_, err := c.DescribeWorkflowExecution(t.Context(), workflows.ThreadWorkflowID(thread), "")
 			return err == nil
