@@ -576,6 +576,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.nameDocumentStmt, err = db.PrepareContext(ctx, nameDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query NameDocument: %w", err)
 	}
+	if q.newestTextStmt, err = db.PrepareContext(ctx, newestText); err != nil {
+		return nil, fmt.Errorf("error preparing query NewestText: %w", err)
+	}
 	if q.newestTurnByClientIDStmt, err = db.PrepareContext(ctx, newestTurnByClientID); err != nil {
 		return nil, fmt.Errorf("error preparing query NewestTurnByClientID: %w", err)
 	}
@@ -1849,6 +1852,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing nameDocumentStmt: %w", cerr)
 		}
 	}
+	if q.newestTextStmt != nil {
+		if cerr := q.newestTextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing newestTextStmt: %w", cerr)
+		}
+	}
 	if q.newestTurnByClientIDStmt != nil {
 		if cerr := q.newestTurnByClientIDStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing newestTurnByClientIDStmt: %w", cerr)
@@ -2652,6 +2660,7 @@ type Queries struct {
 	moveThreadStreamRunsStmt      *sql.Stmt
 	moveThreadTurnsStmt           *sql.Stmt
 	nameDocumentStmt              *sql.Stmt
+	newestTextStmt                *sql.Stmt
 	newestTurnByClientIDStmt      *sql.Stmt
 	nextPlaceStmt                 *sql.Stmt
 	oldAuditStmt                  *sql.Stmt
@@ -2958,6 +2967,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		moveThreadStreamRunsStmt:      q.moveThreadStreamRunsStmt,
 		moveThreadTurnsStmt:           q.moveThreadTurnsStmt,
 		nameDocumentStmt:              q.nameDocumentStmt,
+		newestTextStmt:                q.newestTextStmt,
 		newestTurnByClientIDStmt:      q.newestTurnByClientIDStmt,
 		nextPlaceStmt:                 q.nextPlaceStmt,
 		oldAuditStmt:                  q.oldAuditStmt,
