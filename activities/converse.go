@@ -69,7 +69,7 @@ func (k *Kit) readConversation(ctx context.Context, ref *TurnRef, stage Stage) (
 		return c, nil, err
 	}
 	if ref.Unsaved == nil { // an unsaved turn has no texts
-		if c.Texts, err = k.Store.Texts(ctx, ref.Owner, ref.TurnID); err != nil {
+		if c.Texts, err = k.Texts(ctx, *ref); err != nil {
 			return c, nil, err
 		}
 	}

@@ -23,7 +23,6 @@ const (
 var (
 	ErrAttemptUnknown   = errAttemptUnknown
 	ErrHeartbeatTimeout = errHeartbeatTimeout
-	DraftWait           = draftWait
 )
 
 func (s Stage) Rounds(texts map[string]string) []Round { return s.rounds(texts) }

@@ -68,7 +68,7 @@ func (k *Kit) addInstructions(ctx context.Context, s PieceRequest) error {
 	return err
 }
 
-// StreamPiece streams a piece: deltas over the bus, and its draft to the store (draftWait
+// StreamPiece streams a piece: deltas over the bus, and its draft to the store (draftInterval
 // apart). At the end it stores the piece with its citations and tool calls. When the
 // turn is stopped, it saves the partial text and returns no error. On any other end
 // of its context it saves the draft and returns a retryable error.

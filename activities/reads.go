@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -17,6 +18,8 @@ const (
 	rememberFor = 10 * time.Second
 	// maxReads bounds the turns whose reads are remembered.
 	maxReads = 256
+	// maxTexts bounds the bytes of a turn's texts that are remembered.
+	maxTexts = 64 << 10
 )
 
 // turnReads remembers what the steps of turns have read in this process, for the next steps of
@@ -38,6 +41,8 @@ type reads struct {
 	recent      map[string][]chat.Message // by the turn that they end with
 	docs        map[string]chat.Document  // that are ready
 	passages    map[string]chat.Hit
+	texts       map[string]string // nil: not read, or too long
+	newest      int64             // the order of the newest of them; 0: this process has written none since they were read
 }
 
 func newReads(ref TurnRef, now time.Time) *reads {
@@ -83,6 +88,61 @@ func (r *turnReads) begin(ref TurnRef, now db.TurnContext) {
 		known.begun, known.head, known.profile, known.registry = true, now.Head, now.Profile, now.Registry
 	})
 }
+
+// Texts reads the turn's texts. The settlement need not read them again if this process writes the
+// next ones.
+func (k *Kit) Texts(ctx context.Context, ref TurnRef) (map[string]string, error) {
+	texts, err := k.Store.Texts(ctx, ref.Owner, ref.TurnID)
+	if err == nil {
+		k.reads.of(ref, func(known *reads) { known.texts, known.newest = bounded(maps.Clone(texts)), 0 })
+	}
+	return texts, err
+}
+
+// wrote remembers texts that were stored with an order.
+func (r *turnReads) wrote(ref TurnRef, texts []db.Text, order int64) {
+	r.of(ref, func(known *reads) {
+		if known.texts == nil {
+			return
+		}
+		for _, t := range texts {
+			known.texts[t.Key] = t.Text
+		}
+		known.texts, known.newest = bounded(known.texts), order
+	})
+}
+
+// bounded returns nil for texts that are too long to be remembered.
+func bounded(texts map[string]string) map[string]string {
+	size := 0
+	for _, text := range texts {
+		size += len(text)
+	}
+	if size > maxTexts {
+		return nil
+	}
+	return texts
+}
+
+// textsToSettle returns the texts of a turn, from memory if that is certain to have all that its
+// log refers to and no person has written any; newest is their order then, which the store checks.
+func (k *Kit) textsToSettle(ctx context.Context, e Ending) (texts map[string]string, newest int64, err error) {
+	if e.Status == chat.TurnCompleted && e.Kept == 0 && !slices.ContainsFunc(e.Log, func(e chat.Entry) bool { return !writtenByModel[e.Type] }) {
+		k.reads.of(e.TurnRef, func(known *reads) {
+			if known.newest != 0 {
+				texts, newest = maps.Clone(known.texts), known.newest
+			}
+		})
+		if !slices.ContainsFunc(e.Log, func(e chat.Entry) bool { _, known := texts[e.Ref]; return e.Ref != "" && !known }) && newest != 0 {
+			return texts, newest, nil
+		}
+	}
+	texts, err = k.Store.Texts(ctx, e.Owner, e.TurnID)
+	return texts, 0, err
+}
+
+// writtenByModel are the entries of a log without people and tools.
+var writtenByModel = map[chat.EventType]bool{chat.EventTurnStarted: true, chat.EventStatus: true, chat.EventText: true, chat.EventReasoning: true, chat.EventNotice: true}
 
 // inOrder returns what is known for ids, each once; all is false if something is missing.
 func inOrder[T any](known map[string]T, ids []string) (list []T, all bool) {

@@ -105,6 +105,12 @@ func (a *Activities) settle(ctx context.Context, e Ending, build func(context.Co
 		return db.Settled{}, err
 	}
 	end, err := a.Store.Settle(ctx, s)
+	if errors.Is(err, db.ErrOutdated) { // another process has written a text: read them
+		a.reads.forget(e.TurnID)
+		if s, err = build(ctx, e); err == nil {
+			end, err = a.Store.Settle(ctx, s)
+		}
+	}
 	if err == nil {
 		a.begun.forget(e.TurnID)
 		a.reads.forget(e.TurnID)
@@ -198,7 +204,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 			}
 		}
 	}
-	texts, err := a.Store.Texts(ctx, e.Owner, e.TurnID)
+	texts, newest, err := a.textsToSettle(ctx, e)
 	if err != nil {
 		return db.Settlement{}, err
 	}
@@ -222,7 +228,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
 		Terminal: terminal(e, texts, text, citations, unverified),
 		Title:    ruledTitle(t.Content, citations),
-		Hidden:   e.Hidden, Approvals: e.Approvals,
+		Hidden:   e.Hidden, Approvals: e.Approvals, Newest: newest,
 		At: a.Time().UTC().Truncate(time.Millisecond),
 	}
 	if s.Events, s.Prompts, err = transcript.End(ctx, readStore{a.Store, a.Kit, e.TurnRef}, ref, e.Log, texts); err != nil {

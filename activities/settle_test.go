@@ -334,3 +334,45 @@ func TestToolResultsAreStoredWithTheMessageAndAMissingOneSaysSo(t *testing.T) {
 		})
 	}
 }
+
+func TestSettlementUsesTheTextsThatThisProcessWroteUnlessThereAreNewerOnes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		order int64 // of what another process writes; 0: nothing
+		want  string
+		reads int
+	}{
+		"nothing else was written":                            {0, "From here.", 0},
+		"a later attempt elsewhere has written another piece": {1 << 40, "From elsewhere.", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.Model.OnStream = activitytest.StreamText("From here.")
+			s := b.Ask("How many?")
+			b.think(s)
+			if c.order != 0 {
+				require.NoError(t, b.Store.PutTexts(context.Background(), owner, s.TurnID, []db.Text{{Key: chat.PieceKey(1), Text: c.want, Order: c.order}}))
+			}
+			reads := 0
+			b.Store.OnTexts = func() { reads++ }
+			b.End(activities.Ending{TurnRef: s.TurnRef, Status: chat.TurnCompleted, Log: activitytest.Written1})
+			require.Equal(t, c.want, b.terminal(s.TurnRef).Response.Text)
+			require.Equal(t, c.reads, reads)
+		})
+	}
+}
+
+func TestSettlementReadsTextsOfPeople(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.Model.OnStream = activitytest.StreamText("Yes.")
+	s := b.Ask("Is it so?")
+	b.think(s)
+	require.NoError(t, b.Store.PutText(context.Background(), owner, s.TurnID, "steer:1", "And why?")) // by an API process
+	log := append(activitytest.Written1[:len(activitytest.Written1):len(activitytest.Written1)], chat.Entry{N: 3, Type: chat.EventNotice, Code: "steered", Ref: "steer:1"})
+	b.End(activities.Ending{TurnRef: s.TurnRef, Status: chat.TurnCompleted, Log: log})
+	events, err := b.Store.Events(context.Background(), owner, s.TurnID, 0)
+	require.NoError(t, err)
+	require.Equal(t, "And why?", events[2].Message)
+}

@@ -19,10 +19,10 @@ import (
 const (
 	// The shortest time between two deltas. The first is published at once.
 	deltaInterval = 20 * time.Millisecond
-	// The interval of draft saves at first, and at most. It grows with the draft,
-	// because each save writes all of it.
-	draftInterval    = 300 * time.Millisecond
-	maxDraftInterval = time.Second
+	// The interval of draft saves, and the shorter one without a bus, where people see the
+	// drafts.
+	draftInterval        = time.Second
+	draftIntervalWithout = 300 * time.Millisecond
 	// The timeout of one draft save. The next one has more text anyway.
 	draftTimeout = 3 * time.Second
 )
@@ -177,10 +177,10 @@ func (k *Kit) startDrafts(ctx context.Context, ref TurnRef, s *sink, settled fun
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ticker := time.NewTicker(draftInterval)
+		ticker := time.NewTicker(draftIntervalWithout)
 		defer ticker.Stop()
 		saved, warned := 0, false
-		began, last := time.Now(), time.Now()
+		last := time.Now()
 		for {
 			select {
 			case <-ctx.Done():
@@ -188,7 +188,7 @@ func (k *Kit) startDrafts(ctx context.Context, ref TurnRef, s *sink, settled fun
 			case <-ticker.C:
 			}
 			text := s.draft()
-			if len(text) == saved || time.Since(last) < draftWait(time.Since(began), k.Bus.Connected()) {
+			if len(text) == saved || k.Bus.Connected() && time.Since(last) < draftInterval {
 				continue
 			}
 			last = time.Now()
@@ -211,15 +211,6 @@ func (k *Kit) startDrafts(ctx context.Context, ref TurnRef, s *sink, settled fun
 		cancel()
 		<-done
 	}
-}
-
-// draftWait is the time between two saves of a draft of this age. Without a bus,
-// people see the drafts, so they are saved as often as possible.
-func draftWait(age time.Duration, bus bool) time.Duration {
-	if !bus {
-		return 0
-	}
-	return min(age/10, maxDraftInterval)
 }
 
 func (k *Kit) saveDraft(ctx context.Context, ref TurnRef, s *sink, text string, timeout time.Duration) error {

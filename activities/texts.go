@@ -20,7 +20,11 @@ func (k *Kit) PutTexts(ctx context.Context, ref TurnRef, texts ...db.Text) error
 	for i := range texts {
 		texts[i].Order = textOrder(ctx, ref)
 	}
-	return k.Store.PutTexts(ctx, ref.Owner, ref.TurnID, texts)
+	err := k.Store.PutTexts(ctx, ref.Owner, ref.TurnID, texts)
+	if err == nil {
+		k.reads.wrote(ref, texts, textOrder(ctx, ref))
+	}
+	return err
 }
 
 // textOrder orders the writes of a turn: later activities overwrite earlier ones, and

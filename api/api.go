@@ -248,7 +248,7 @@ func (s *server) routes() http.Handler {
 	e.HandleMethodNotAllowed = true
 	e.MaxMultipartMemory = 1 << 20
 	_ = e.SetTrustedProxies(nil) // nil is always accepted
-	e.Use(request.LimitWrites(cmp.Or(s.Config.WriteTimeout, request.WriteTimeout)), request.SetID, s.access, s.recovery, s.securityHeaders(), s.checkHost, s.otherOrigins, request.LimitBody(cmp.Or(s.Config.BodyTimeout, request.BodyTimeout)), s.large.Use)
+	e.Use(request.LimitBody(cmp.Or(s.Config.BodyTimeout, request.BodyTimeout)), request.LimitWrites(cmp.Or(s.Config.WriteTimeout, request.WriteTimeout)), request.SetID, s.access, s.recovery, s.securityHeaders(), s.checkHost, s.otherOrigins, s.large.Use)
 
 	for _, o := range s.operations() {
 		s.route(e, o)

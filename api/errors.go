@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -163,8 +164,7 @@ func (s *server) fail(c *gin.Context, err error) {
 	}
 	p.SetRetryAfter(c.Writer.Header())
 	if own := s.shapeOf(c); own != nil {
-		c.Header("Content-Type", "application/json; charset=utf-8")
-		c.AbortWithStatusJSON(p.Status, own(dialect.Failure{Status: p.Status, Code: p.Code, Message: p.Message, RequestID: request.ID(c), Details: p.Details}))
+		refuse(c, p.Status, own(dialect.Failure{Status: p.Status, Code: p.Code, Message: p.Message, RequestID: request.ID(c), Details: p.Details}))
 		return
 	}
 	var out errorJSON
@@ -173,6 +173,16 @@ func (s *server) fail(c *gin.Context, err error) {
 	if !p.RetryAt.IsZero() {
 		e.RetryAt = dialect.Stamp(p.RetryAt)
 	}
+	refuse(c, p.Status, out)
+}
+
+// refuse answers with an error. The answer has a length, so that it is complete before the rest
+// of the request's body is received (request.LimitBody).
+func refuse(c *gin.Context, status int, with any) {
+	body, _ := json.Marshal(with)                               // texts and numbers cannot fail
 	c.Header("Content-Type", "application/json; charset=utf-8") // replaces the type of a stream that was about to begin
-	c.AbortWithStatusJSON(p.Status, out)
+	c.Header("Content-Length", strconv.Itoa(len(body)))
+	c.Abort()
+	c.Status(status)
+	_, _ = c.Writer.Write(body) // the client may have disconnected
 }

@@ -101,6 +101,9 @@ type Visitors interface {
 	// UnusedOwners lists owners without an account who were last seen before a time, ordered
 	// by id, from the first id greater than after.
 	UnusedOwners(ctx context.Context, before time.Time, after string, limit int) ([]string, error)
+	// Retire ends the cookies and keys of an owner without an account who was last seen
+	// before a time, so that the owner can be deleted. ErrNotFound: they were seen since.
+	Retire(ctx context.Context, owner string, before time.Time) error
 	// LeftThreads lists the chats of deleted boards that can no longer be restored, and
 	// throw-away and temporary threads that were not used for OnceKept, ordered by id, from
 	// the first id greater than after.

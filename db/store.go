@@ -72,6 +72,7 @@ type Settlement struct {
 	Approvals               []string        // names of tools that need no approval any more, merged with the parent's
 	Title                   string          // of the conversation, when it has none yet; of its first turn also in place of the one that was made from the message
 	Hidden                  bool            // rolled back: no history shows the turn
+	Newest                  int64           // the order of the newest text that it is made from; Settle returns ErrOutdated if the turn has another one. 0: not checked
 	At                      time.Time
 }
 

@@ -13,6 +13,9 @@ type Upkeep interface {
 	// OldThreads lists conversations without an open turn that were last used before a
 	// time, ordered by id, from the first id greater than after.
 	OldThreads(ctx context.Context, before time.Time, after string, limit int) ([]chat.ThreadRef, error)
+	// DeleteUnusedThread deletes a conversation that OldThreads or LeftThreads has listed, as
+	// DeleteConversation does. ErrNotFound: it was used since before, or is deleted.
+	DeleteUnusedThread(ctx context.Context, t chat.ThreadRef, before time.Time) error
 	// LeftImports counts the imports that ended before a time and whose document was deleted.
 	// Such an import still has the document's address and title.
 	LeftImports(ctx context.Context, before time.Time) (int64, error)

@@ -38,11 +38,12 @@ type IngestRequest struct {
 	WithoutScans bool `json:"without_scans,omitempty"`
 }
 
-// ScanRequest is a page of a document that OCR is to read.
+// ScanRequest is a page of a version of a document that OCR is to read.
 type ScanRequest struct {
 	IngestRequest
-	Page int `json:"page"` // from 1
-	Left int `json:"left"` // pages that are to be read after it
+	Version string `json:"version,omitempty"`
+	Page    int    `json:"page"` // from 1
+	Left    int    `json:"left"` // pages that are to be read after it
 }
 
 // ImportRequest is the argument of the workflow that imports a document, for all open imports

@@ -64,7 +64,7 @@ func (a *Activities) gather(parent context.Context, ref activities.TurnRef, r Wr
 		return err
 	})
 	g.Go(func() (err error) {
-		m.texts, err = a.Store.Texts(ctx, ref.Owner, ref.TurnID)
+		m.texts, err = a.Texts(ctx, ref)
 		return err
 	})
 	g.Go(func() (err error) {

@@ -47,3 +47,28 @@ func TestSlotsAreLeftForOtherAddressesAndForAccounts(t *testing.T) {
 		require.True(t, begin("198.51.100.1", fmt.Sprint("account", n), true), "anonymous callers have taken the slots of accounts")
 	}
 }
+
+// Each takes memory and time before its message is counted.
+func TestLargeBodiesOfOneCallerAndOneAddressAreReceivedAFewAtATime(t *testing.T) {
+	l := &Limiter{}
+	admit := func(caller, address string) (func(), error) {
+		return l.AdmitLarge(t.Context(), identity.Caller{ID: caller, Anonymous: true, Address: netip.MustParseAddr(address)})
+	}
+	var release func()
+	for _, caller := range []string{"a", "b"} {
+		for range maxLarge {
+			var err error
+			release, err = admit(caller, "203.0.113.1")
+			require.NoError(t, err)
+		}
+		_, err := admit(caller, "198.51.100.1")
+		require.Error(t, err, "too many of one caller")
+	}
+	_, err := admit("c", "203.0.113.1")
+	require.Error(t, err, "too many at one address")
+	_, err = admit("c", "198.51.100.1")
+	require.NoError(t, err)
+	release()
+	_, err = admit("b", "203.0.113.1")
+	require.NoError(t, err)
+}

@@ -23,14 +23,30 @@ const bodyTimeoutKey = "body timeout"
 // LimitBody closes the connection of a request whose body does not arrive in time. It
 // comes before handlers that answer without reading the body: net/http waits for the
 // rest of it before it answers.
+//
+// After a refusal it receives the rest of the body, for as long again: many clients read the
+// answer after they have sent everything, and would see a connection reset instead.
 func LimitBody(timeout time.Duration) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		c.Set(bodyTimeoutKey, timeout)
-		if c.Request.ContentLength != 0 {
-			setReadDeadline(c, time.Now().Add(timeout))
+		if c.Request.ContentLength == 0 {
+			return
 		}
+		body := c.Request.Body
+		setReadDeadline(c, time.Now().Add(timeout))
+		c.Next()
+		// Without a length the answer ends with this handler.
+		if c.Writer.Status() < http.StatusBadRequest || c.Writer.Header().Get("Content-Length") == "" {
+			return
+		}
+		c.Writer.Flush()
+		setReadDeadline(c, time.Now().Add(timeout))
+		_, _ = io.CopyN(io.Discard, body, maxRefused)
 	}
 }
+
+// maxRefused is how much of a refused body is received.
+const maxRefused = 256 << 20
 
 // AllowUpload lets the body take until total has passed, as long as something arrives
 // within each body timeout, and 4 kB a second on average.

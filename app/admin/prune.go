@@ -52,9 +52,6 @@ func (p Pruning) Run(ctx context.Context, confirmed bool, out io.Writer) error {
 	if err := p.Users.checkTemporal(ctx); err != nil {
 		return err
 	}
-	if err := p.Users.Store.PruneSpaces(ctx, p.now()); err != nil {
-		return err
-	}
 	removed, err := p.removeAll(ctx)
 	return errors.Join(say(out, "Removed:\n%s", removed.describe(p, "had")), err)
 }
@@ -142,10 +139,10 @@ func (p Pruning) look(ctx context.Context) (o old, err error) {
 	count := func(n *int) func(chat.ThreadRef) error {
 		return func(chat.ThreadRef) error { *n++; return nil }
 	}
-	if err := p.oldThreads(ctx, count(&o.conversations)); err != nil {
+	if err := p.oldThreads(ctx, 100, count(&o.conversations)); err != nil {
 		return o, err
 	}
-	if err := p.leftThreads(ctx, count(&o.left)); err != nil {
+	if err := p.leftThreads(ctx, 100, count(&o.left)); err != nil {
 		return o, err
 	}
 	if p.Imports > 0 {
@@ -160,6 +157,9 @@ func (p Pruning) look(ctx context.Context) (o old, err error) {
 }
 
 func (p Pruning) removeAll(ctx context.Context) (o old, err error) {
+	if err := p.Users.Store.PruneSpaces(ctx, p.now()); err != nil {
+		return o, err
+	}
 	if o.audit, err = p.pruneAudit(ctx); err != nil {
 		return o, err
 	}
@@ -168,39 +168,43 @@ func (p Pruning) removeAll(ctx context.Context) (o old, err error) {
 			return o, err
 		}
 	}
-	remove := func(n *int) func(chat.ThreadRef) error {
+	remove := func(n *int, age time.Duration) func(chat.ThreadRef) error {
 		return func(t chat.ThreadRef) error {
-			err := p.removeThread(ctx, t)
+			err := p.removeThread(ctx, t, p.now().Add(-age))
+			if errors.Is(err, db.ErrNotFound) { // used again since it was listed
+				return nil
+			}
 			if err == nil {
 				*n++
 			}
 			return err
 		}
 	}
-	if err := p.leftThreads(ctx, remove(&o.left)); err != nil {
+	// One at a time, so that each is listed right before its workflow ends.
+	if err := p.leftThreads(ctx, 1, remove(&o.left, db.OnceKept)); err != nil {
 		return o, err
 	}
-	if err := p.oldThreads(ctx, remove(&o.conversations)); err != nil || p.Retention <= 0 {
+	if err := p.oldThreads(ctx, 1, remove(&o.conversations, p.Conversations)); err != nil || p.Retention <= 0 {
 		return o, err
 	}
 	o.owners, o.data, err = p.remove(ctx)
 	return o, err
 }
 
-// oldThreads calls f with each conversation that is old.
-func (p Pruning) oldThreads(ctx context.Context, f func(chat.ThreadRef) error) error {
+// oldThreads calls f with each conversation that is old. It lists a number of them at a time.
+func (p Pruning) oldThreads(ctx context.Context, page int, f func(chat.ThreadRef) error) error {
 	if p.Conversations <= 0 {
 		return nil
 	}
 	return eachThread(f, func(after string) ([]chat.ThreadRef, error) {
-		return p.Users.Store.OldThreads(ctx, p.now().Add(-p.Conversations), after, 100)
+		return p.Users.Store.OldThreads(ctx, p.now().Add(-p.Conversations), after, page)
 	})
 }
 
 // leftThreads calls f with each chat of a deleted board, and each throw-away thread.
-func (p Pruning) leftThreads(ctx context.Context, f func(chat.ThreadRef) error) error {
+func (p Pruning) leftThreads(ctx context.Context, page int, f func(chat.ThreadRef) error) error {
 	return eachThread(f, func(after string) ([]chat.ThreadRef, error) {
-		return p.Users.Store.LeftThreads(ctx, p.now(), after, 100)
+		return p.Users.Store.LeftThreads(ctx, p.now(), after, page)
 	})
 }
 
@@ -220,18 +224,16 @@ func eachThread(f func(chat.ThreadRef) error, list func(after string) ([]chat.Th
 	}
 }
 
-// removeThread removes a conversation with its workflow, as its owner would.
-func (p Pruning) removeThread(ctx context.Context, t chat.ThreadRef) error {
+// removeThread removes a conversation with its workflow, as its owner would, if it was not used
+// since before.
+func (p Pruning) removeThread(ctx context.Context, t chat.ThreadRef, before time.Time) error {
 	if err := p.Users.Threads.Delete(ctx, t.ThreadID); err != nil {
 		return fmt.Errorf("end the workflow of thread %s: %w", t.ThreadID, err)
 	}
 	if err := p.Users.Threads.ForgetThread(ctx, t.ThreadID); err != nil {
 		p.Log.Warn("deleting the histories of a thread failed; Temporal keeps them until its retention ends", "thread", t.ThreadID, "error", err)
 	}
-	if err := p.Users.Store.DeleteConversation(ctx, t.Owner, t.ThreadID); err != nil && !errors.Is(err, db.ErrNotFound) {
-		return err
-	}
-	return nil
+	return p.Users.Store.DeleteUnusedThread(ctx, t, before)
 }
 
 // pruneAudit removes old entries of the audit log, and returns how many.
@@ -242,8 +244,8 @@ func (p Pruning) pruneAudit(ctx context.Context) (int64, error) {
 	return p.Users.Store.PruneAudit(ctx, p.now().Add(-p.Audit))
 }
 
-// remove removes one caller after another. It looks up each right before, so that it keeps
-// one who has come back. If one cannot be removed, it goes on with the others.
+// remove removes one caller after another, unless they have come back. If one cannot be
+// removed, it goes on with the others.
 func (p Pruning) remove(ctx context.Context) (owners int, sum db.UserData, failed error) {
 	before := p.now().Add(-p.Retention)
 	for after := ""; ; {
@@ -252,7 +254,14 @@ func (p Pruning) remove(ctx context.Context) (owners int, sum db.UserData, faile
 			return owners, sum, errors.Join(failed, err)
 		}
 		after = next[0]
-		data, _, err := p.Users.remove(ctx, after)
+		err = p.Users.Store.Retire(ctx, after, before)
+		if errors.Is(err, db.ErrNotFound) {
+			continue
+		}
+		var data db.UserData
+		if err == nil {
+			data, _, err = p.Users.remove(ctx, after)
+		}
 		if err != nil {
 			if ctx.Err() != nil || db.Unavailable(err) {
 				return owners, sum, errors.Join(failed, err)

@@ -33,8 +33,14 @@ func (q queries) LockThreadOfTurn(ctx context.Context, owner, turnID string) err
 	return q.Queries.LockThreadOfTurn(ctx, sqlcgen.LockThreadOfTurnParams{Owner: owner, TurnID: turnID})
 }
 
-func (q queries) TurnsForSettle(ctx context.Context, owner, threadID string, ids []string) ([]sqlcgen.Turn, error) {
-	return q.Queries.TurnsForSettle(ctx, sqlcgen.TurnsForSettleParams{Owner: owner, ThreadID: threadID, Ids: ids})
+func (q queries) TurnsForSettle(ctx context.Context, owner, threadID, id string, others ...string) (turns []sqlcgen.Turn, newest int64, _ error) {
+	rows, err := q.Queries.TurnsForSettle(ctx, sqlcgen.TurnsForSettleParams{Owner: owner, ThreadID: threadID, Ids: append(others, id)})
+	for _, row := range rows {
+		if turns = append(turns, row.Turn); row.Turn.ID == id {
+			newest = row.WrittenBy
+		}
+	}
+	return turns, newest, err
 }
 
 func (q queries) DocumentForChange(ctx context.Context, owner, id string) (sqlcgen.DocumentRow, error) {

@@ -3,7 +3,9 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,8 +27,7 @@ const (
 	// A client that died keeps its locks until TCP notices, unless the server ends
 	// the transaction. Both settings are local to the transaction, so that they
 	// work through a transaction pooler and do not outlive it.
-	limitTransaction = `SELECT set_config('idle_in_transaction_session_timeout', $1, true), set_config('lock_timeout', $2, true)`
-	opening          = 2 // statements of every transaction: its begin and its limits
+	limits = `SELECT set_config('idle_in_transaction_session_timeout', $%d, true), set_config('lock_timeout', $%d, true)`
 	// maxUnsent limits the bytes of texts that wait to be sent.
 	maxUnsent = 1 << 20
 )
@@ -47,9 +48,7 @@ func (s *Store) inTx(ctx context.Context, begin string, f func(tx plain) error) 
 		return err
 	}
 	defer conn.Release() // which closes one that is still in a transaction
-	tx := &transaction{conn: conn.Conn()}
-	tx.unsent.Queue(begin)
-	tx.unsent.Queue(limitTransaction, millis(s.idleLimit(ctx)), millis(lockTimeout(ctx)))
+	tx := &transaction{conn: conn.Conn(), begin: begin, limits: []any{millis(s.idleLimit(ctx)), millis(lockTimeout(ctx))}}
 	defer func() {
 		if tx.begun && !tx.over {
 			tx.abandon(ctx)
@@ -86,16 +85,37 @@ func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(),
 // An error of a batched statement is returned by that next one.
 type transaction struct {
 	conn   *pgx.Conn
+	begin  string
+	limits []any // nil: begin and limits are queued
 	unsent pgx.Batch
 	size   int  // of the unsent texts
 	begun  bool // the server may know of it
 	over   bool
 }
 
-var effectOnly = regexp.MustCompile(`^-- name: \w+ :exec\n`)
+var (
+	effectOnly = regexp.MustCompile(`^-- name: \w+ :exec\n`)
+	firstLock  = regexp.MustCompile(`^-- name: Lock(?:Thread|ThreadOfTurn|Insert|Cancels) :exec\n+SELECT `)
+)
+
+// queue adds a statement to what is sent next. Before the first one it adds the begin and the
+// limits; a lock that comes first is taken by the statement that sets the limits, after them.
+func (t *transaction) queue(sql string, args ...any) {
+	own := t.limits
+	if t.limits = nil; own != nil {
+		t.unsent.Queue(t.begin)
+		if head := firstLock.FindString(sql); head != "" {
+			n := len(args)
+			t.unsent.Queue(fmt.Sprintf(limits, n+1, n+2)+", "+sql[len(head):], slices.Concat(args, own)...)
+			return
+		}
+		t.unsent.Queue(fmt.Sprintf(limits, 1, 2), own...)
+	}
+	t.unsent.Queue(sql, args...)
+}
 
 func (t *transaction) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	t.unsent.Queue(sql, args...)
+	t.queue(sql, args...)
 	t.size += textSize(args)
 	if effectOnly.MatchString(sql) && t.size < maxUnsent {
 		return pgconn.CommandTag{}, nil
@@ -109,7 +129,7 @@ func (t *transaction) Exec(ctx context.Context, sql string, args ...any) (pgconn
 }
 
 func (t *transaction) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	t.unsent.Queue(sql, args...)
+	t.queue(sql, args...)
 	results, err := t.send(ctx)
 	if err != nil {
 		return nil, err
@@ -128,10 +148,10 @@ func (t *transaction) QueryRow(ctx context.Context, sql string, args ...any) pgx
 }
 
 func (t *transaction) commit(ctx context.Context) error {
-	if !t.begun && t.unsent.Len() == opening {
+	if t.limits != nil {
 		return nil // no statement was queued
 	}
-	t.unsent.Queue("COMMIT")
+	t.queue("COMMIT")
 	results, err := t.send(ctx)
 	if err != nil {
 		return err

@@ -65,6 +65,11 @@ SELECT 'address:' || d.address, CAST(@day AS BIGINT), CAST(@tokens AS BIGINT), C
 WHERE d.id = @doc_id AND d.owner = @owner AND d.address <> ''
 ON CONFLICT (subject, day) DO UPDATE SET tokens = spending.tokens + excluded.tokens, cost_nanos = spending.cost_nanos + excluded.cost_nanos;
 
+-- It locks the row, so that a visit comes before or after the whole transaction.
+
+-- name: LockUnused :execrows
+UPDATE anonymous_owners SET seen_at = seen_at WHERE owner = @owner AND seen_at < @before_at;
+
 -- name: UnusedOwners :many
 SELECT owner FROM anonymous_owners WHERE seen_at < @before_at AND owner > @after_owner
 ORDER BY owner LIMIT CAST(@max_rows AS BIGINT);

@@ -114,3 +114,6 @@ DELETE FROM documents WHERE deleted_at > 0 AND deleted_at < CAST(@before_at AS B
 
 -- name: LockSpace :execrows
 UPDATE spaces SET name = name WHERE id = @id;
+
+-- name: LockOldSpace :execrows
+UPDATE spaces SET name = name WHERE id = @id AND deleted_at > 0 AND deleted_at < CAST(@before_at AS BIGINT);

@@ -41,8 +41,11 @@ func (noLocks) LockInsert(context.Context, string, string) error       { return 
 func (noLocks) LockCancels(context.Context, string) error              { return nil }
 func (noLocks) LockQuotas(context.Context, []string) error             { return nil }
 
-func (q queries) TurnsForSettle(ctx context.Context, owner, _ string, ids []string) ([]sqlcgen.Turn, error) {
-	return q.TurnsByID(ctx, owner, ids)
+func (q queries) TurnsForSettle(ctx context.Context, owner, _, id string, others ...string) (turns []sqlcgen.Turn, newest int64, err error) {
+	if turns, err = q.TurnsByID(ctx, owner, append(others, id)); err == nil {
+		newest, err = q.NewestText(ctx, sqlcgen.NewestTextParams{TurnID: id, Owner: owner})
+	}
+	return turns, newest, err
 }
 
 func (q queries) DocumentForChange(ctx context.Context, owner, id string) (sqlcgen.DocumentRow, error) {

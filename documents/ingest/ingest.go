@@ -56,15 +56,15 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 // Ingest extracts, chunks and indexes an upload. A file that cannot be read is
 // marked failed with the reason, without an error. It does nothing to a document
 // that is ready or was deleted. If pages must be read by ScanPage first, it returns
-// their numbers and does no more.
-func (a *Activities) Ingest(parent context.Context, r workflows.IngestRequest) (scans []int, _ error) {
+// these and does no more.
+func (a *Activities) Ingest(parent context.Context, r workflows.IngestRequest) (Scans, error) {
 	ctx, w := a.WatchFor(parent, "", activities.WorkerStopGrace)
 	defer w.End()
 	scans, err := a.ingest(ctx, r)
 	var refused *llm.Error
 	if errors.As(err, &refused) && refused.Retryable { // longer than the retry budget of an answer
 		a.Logger().Warn("embedding failed; retrying", "document", r.DocID, "error", err)
-		return nil, activities.RetryWithin(w.Parent, embedRetryBudget, refused.RetryAfter, refused.Code, "ingest")
+		return Scans{}, activities.RetryWithin(w.Parent, embedRetryBudget, refused.RetryAfter, refused.Code, "ingest")
 	}
 	return scans, a.EndError(w, ctx, activities.TurnRef{Owner: r.Owner}, "ingest", err)
 }
@@ -74,31 +74,31 @@ func (a *Activities) Ingest(parent context.Context, r workflows.IngestRequest) (
 // to the database, and what the garbage collector has not freed yet.
 const ingestMemory = 14
 
-func (a *Activities) ingest(ctx context.Context, r workflows.IngestRequest) (scans []int, _ error) {
+func (a *Activities) ingest(ctx context.Context, r workflows.IngestRequest) (none Scans, _ error) {
 	known, err := a.Store.Document(ctx, r.Owner, r.DocID)
 	if err != nil {
-		return nil, ignoreNotFound(err)
+		return none, ignoreNotFound(err)
 	}
 	read, release, err := a.readText(ctx, r, known)
 	defer release()
 	var unreadable *extract.Unreadable
 	isUnreadable := errors.As(err, &unreadable)
 	if err == nil || isUnreadable {
-		if scans = a.toScan(r, read); len(scans) > 0 {
-			return scans, ignoreNotFound(a.Store.SetDocumentPages(ctx, r.Owner, r.DocID, read.PageCount, len(scans)))
+		if pages := a.toScan(r, read); len(pages) > 0 {
+			return Scans{read.version, pages}, ignoreNotFound(a.Store.SetDocumentPages(ctx, r.Owner, r.DocID, read.PageCount, len(pages)))
 		}
 		if err := a.Store.SetDocumentPages(ctx, r.Owner, r.DocID, read.PageCount, len(read.Unread)); err != nil {
-			return nil, ignoreNotFound(err)
+			return none, ignoreNotFound(err)
 		}
 	}
 	switch {
 	case isUnreadable:
 		a.Logger().Info("document cannot be read", "document", r.DocID, "reason", unreadable.Reason)
-		return nil, outdated(a.Store.FailVersion(ctx, r.Owner, r.DocID, read.version, unreadable.Message().Stored()))
+		return none, outdated(a.Store.FailVersion(ctx, r.Owner, r.DocID, read.version, unreadable.Message().Stored()))
 	case errors.Is(err, errIngested):
-		return nil, nil
+		return none, nil
 	case err != nil:
-		return nil, ignoreNotFound(err) // deleted, or indexed by an earlier attempt
+		return none, ignoreNotFound(err) // deleted, or indexed by an earlier attempt
 	}
 	a.progress(ctx, r, readDone)
 	chunks := chunk.ForDocument(r.DocID, read.Text)
@@ -106,13 +106,13 @@ func (a *Activities) ingest(ctx context.Context, r workflows.IngestRequest) (sca
 	a.progress(ctx, r, cutDone)
 	vectors, err := a.embed(ctx, r, chunks)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	model := ""
 	if vectors != nil {
 		model = a.Model.Info().Embedding
 	}
-	return nil, outdated(a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, ownNames(known, read.Content), read.Text, chunks, model, vectors))
+	return none, outdated(a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, ownNames(known, read.Content), read.Text, chunks, model, vectors))
 }
 
 // ownNames returns the names that the text of a document gives it. It gives the title only
@@ -275,11 +275,11 @@ func (a *Activities) FailIngest(ctx context.Context, r workflows.IngestRequest) 
 func Now(ctx context.Context, a *Activities, r workflows.IngestRequest) error {
 	for {
 		scans, err := a.ingest(ctx, r)
-		if err != nil || len(scans) == 0 {
+		if err != nil || len(scans.Pages) == 0 {
 			return err
 		}
-		for i, page := range scans {
-			if err := a.scan(ctx, workflows.ScanRequest{IngestRequest: r, Page: page, Left: len(scans) - i - 1}); err != nil {
+		for i, page := range scans.Pages {
+			if err := a.scan(ctx, workflows.ScanRequest{IngestRequest: r, Version: scans.Version, Page: page, Left: len(scans.Pages) - i - 1}); err != nil {
 				return err
 			}
 		}

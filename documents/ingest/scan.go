@@ -14,6 +14,12 @@ type OCR interface {
 	Scan(ctx context.Context, sourceType string, raw []byte, page int) (string, error)
 }
 
+// Scans are the pages of a version of a document that OCR is to read.
+type Scans struct {
+	Version string `json:"version,omitempty"`
+	Pages   []int  `json:"pages,omitempty"`
+}
+
 // toScan returns the pages that OCR is still to read, at most extract.MaxScans of a document.
 func (a *Activities) toScan(r workflows.IngestRequest, read documentText) (pages []int) {
 	if a.OCR == nil || r.WithoutScans {
@@ -28,7 +34,8 @@ func (a *Activities) toScan(r workflows.IngestRequest, read documentText) (pages
 }
 
 // ScanPage reads one page of a document by OCR and stores its text. It does not read a page
-// again that is stored, and does nothing to a document that is not processing.
+// again that is stored, and does nothing to a document that is not processing, or has another
+// version by now.
 func (a *Activities) ScanPage(parent context.Context, r workflows.ScanRequest) error {
 	ctx, w := a.WatchFor(parent, "", activities.WorkerStopGrace)
 	defer w.End()
@@ -48,6 +55,9 @@ func (a *Activities) scan(ctx context.Context, r workflows.ScanRequest) error {
 	doc, raw, err := a.Store.RawDocument(ctx, r.Owner, r.DocID)
 	if err != nil {
 		return ignoreNotFound(err)
+	}
+	if doc.SourceVersion != r.Version {
+		return nil
 	}
 	done, err := a.Store.Scans(ctx, r.Owner, r.DocID, doc.SourceVersion)
 	if err != nil {

@@ -40,9 +40,9 @@ func (b *bundle) scannedLetters() string {
 
 func (b *bundle) ingest1(id string) []int {
 	b.T.Helper()
-	scans, err := activitytest.Run[[]int](b.Fixture, b.Ingest, workflows.IngestRequest{Owner: owner, DocID: id})
+	scans, err := activitytest.Run[Scans](b.Fixture, b.Ingest, workflows.IngestRequest{Owner: owner, DocID: id})
 	require.NoError(b.T, err)
-	return scans
+	return scans.Pages
 }
 
 func (b *bundle) scanPage(id string, page, left int) error {
@@ -88,6 +88,18 @@ func TestScannedPagesAreReadOneByOneAndNotAgain(t *testing.T) {
 	require.Len(t, s.read, 3)
 }
 
+// The new version may have fewer pages: a scan that failed left all of its pages unread.
+func TestPagesOfAnEarlierVersionAreNotScannedInTheNewOne(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := &scanner{err: errors.New("there is no such page")}
+	b.OCR = s
+	id := b.scannedLetters()
+	_, err := activitytest.Run[any](b.Fixture, b.ScanPage, workflows.ScanRequest{IngestRequest: workflows.IngestRequest{Owner: owner, DocID: id}, Version: "earlier", Page: 9})
+	require.NoError(t, err)
+	require.Empty(t, s.read)
+}
+
 func TestPictureWithoutOCRFailsWithItsUnreadPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -121,12 +133,12 @@ func runWorkflow(t *testing.T, scan func(workflows.ScanRequest) error) (ingests 
 	env := suite.NewTestWorkflowEnvironment()
 	(&Activities{}).Register(env)
 	stored := map[int]bool{}
-	env.OnActivity(acts.Ingest, mock.Anything, mock.Anything).Return(func(_ context.Context, r workflows.IngestRequest) ([]int, error) {
+	env.OnActivity(acts.Ingest, mock.Anything, mock.Anything).Return(func(_ context.Context, r workflows.IngestRequest) (Scans, error) {
 		ingests = append(ingests, r)
-		var left []int
+		left := Scans{Version: "v1"}
 		for _, page := range []int{7, 8} {
 			if !stored[page] && !r.WithoutScans {
-				left = append(left, page)
+				left.Pages = append(left.Pages, page)
 			}
 		}
 		return left, nil
@@ -146,10 +158,10 @@ func TestDocumentIsIndexedAfterItsScannedPages(t *testing.T) {
 	t.Parallel()
 	var said []string
 	ingests := runWorkflow(t, func(r workflows.ScanRequest) error {
-		said = append(said, fmt.Sprint("page ", r.Page, ", left ", r.Left))
+		said = append(said, fmt.Sprint("page ", r.Page, " of ", r.Version, ", left ", r.Left))
 		return nil
 	})
-	require.Equal(t, []string{"page 7, left 1", "page 8, left 0"}, said)
+	require.Equal(t, []string{"page 7 of v1, left 1", "page 8 of v1, left 0"}, said)
 	require.Equal(t, []workflows.IngestRequest{{Owner: owner, DocID: "d"}, {Owner: owner, DocID: "d"}}, ingests)
 }
 

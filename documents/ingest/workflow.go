@@ -33,18 +33,18 @@ func Workflow(ctx workflow.Context, in workflows.IngestRequest) error {
 		Summary:                "Read a scanned page",
 	})
 	for {
-		var scans []int
+		var scans Scans
 		err := workflow.ExecuteActivity(ctx, acts.Ingest, in).Get(ctx, &scans)
 		if err != nil {
 			workflow.GetLogger(ctx).Warn("ingest failed", "document", in.DocID, "error", err)
 			clean, _ := workflow.NewDisconnectedContext(workflow.WithTaskQueue(ctx, workflows.TaskQueue))
 			return workflow.ExecuteActivity(clean, acts.FailIngest, in).Get(clean, nil)
 		}
-		if len(scans) == 0 {
+		if len(scans.Pages) == 0 {
 			return nil
 		}
-		for i, page := range scans {
-			r := workflows.ScanRequest{IngestRequest: in, Page: page, Left: len(scans) - i - 1}
+		for i, page := range scans.Pages {
+			r := workflows.ScanRequest{IngestRequest: in, Version: scans.Version, Page: page, Left: len(scans.Pages) - i - 1}
 			if err := workflow.ExecuteActivity(scanning, acts.ScanPage, r).Get(ctx, nil); err != nil {
 				workflow.GetLogger(ctx).Warn("scanning failed; the other pages stay unread", "document", in.DocID, "page", page, "error", err)
 				in.WithoutScans = true

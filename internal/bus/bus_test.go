@@ -120,6 +120,37 @@ func TestLongSettledLogIsNotSentOverNATS(t *testing.T) {
 	require.Equal(t, bus.Signal{Settled: true}, receive(t, signals))
 }
 
+func TestDeltasWithoutFollowersAreNotSentAndOnesThatSubscribeGetTheNext(t *testing.T) {
+	ns := startServer(t, server.Options{DontListen: true})
+	nc := must.Have(nats.Connect("", nats.InProcessServer(ns)))(t)
+	worker, reader := bus.FromConn(nc), connectInProcess(t, ns)
+	t.Cleanup(worker.Close)
+	turn, watched := uuid.NewString(), uuid.NewString()
+	others := must.Have(reader.Subscribe(t.Context(), watched))(t)
+	sent := 0
+	publish := func(turn string) bool {
+		before := nc.Stats().OutMsgs
+		worker.PublishDelta(bus.Delta{TurnID: turn, Piece: 1, Attempt: 1, Offset: sent, Text: "x"})
+		sent++
+		return nc.Stats().OutMsgs > before
+	}
+	for publish(turn) { // until the server's reply has arrived
+		<-time.After(time.Millisecond)
+	}
+	require.True(t, publish(watched))
+	receive(t, others)
+
+	signals := must.Have(reader.Subscribe(t.Context(), turn))(t) // while its deltas are not sent
+	for !publish(turn) {
+		<-time.After(time.Millisecond)
+	}
+	require.Equal(t, sent-1, receive(t, signals).Delta.Offset)
+	for range 3 {
+		require.True(t, publish(turn))
+		require.Equal(t, sent-1, receive(t, signals).Delta.Offset, "nothing is lost any more")
+	}
+}
+
 func TestStopsAndThreadsHaveTheirOwnSubjects(t *testing.T) {
 	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
 		turn, thread := uuid.NewString(), uuid.NewString()

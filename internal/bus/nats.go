@@ -21,10 +21,16 @@ import (
 //
 // Stops are the exception: they are rare, and every process receives all of them,
 // so that a stop announced before its activity subscribed is not missed.
+//
+// Deltas have a reply subject, at which the server says that nobody subscribes to their turn. Then
+// the turn's next deltas are not sent for a while. A follower that subscribes meanwhile gets their
+// text from the draft, as that of any lost delta.
 type NATS struct {
-	nc     *nats.Conn
-	closed chan struct{}
-	stops  stopAnnouncements
+	nc      *nats.Conn
+	closed  chan struct{}
+	stops   stopAnnouncements
+	inbox   string // prefix of the reply subjects
+	unheard unheard
 }
 
 var _ Bus = (*NATS)(nil)
@@ -33,6 +39,9 @@ const (
 	// bufferSize holds half a second of the fastest stream. Messages that do not fit are
 	// dropped; followers recover from the log and the draft.
 	bufferSize = 256
+
+	// unheardFor is how long a turn's deltas are not sent once nobody subscribes to it.
+	unheardFor = time.Second
 
 	// maxEnd is the most bytes of a settled log that are sent. Followers read a longer one.
 	maxEnd = 64 << 10
@@ -98,8 +107,13 @@ func Connect(url string, login Login) (*NATS, error) {
 // FromConn makes a Bus from a connection, for example to a server in the same
 // process. Close closes the connection.
 func FromConn(nc *nats.Conn) *NATS {
-	b := &NATS{nc: nc, closed: make(chan struct{})}
-	// An error means that the connection is closed, so no stop can arrive anyway.
+	b := &NATS{nc: nc, closed: make(chan struct{}), inbox: nc.NewInbox()}
+	// An error means that the connection is closed, so no message can arrive anyway.
+	_, _ = nc.Subscribe(b.inbox+".*", func(m *nats.Msg) {
+		if m.Header.Get("Status") == noResponders {
+			b.unheard.record(idFromSubject(m.Subject))
+		}
+	})
 	_, _ = nc.Subscribe(subject("stop", "*"), func(m *nats.Msg) { b.stops.record(idFromSubject(m.Subject)) })
 	b.flushSubscriptions(context.Background())
 	return b
@@ -122,7 +136,9 @@ type threadMessage struct {
 }
 
 func (b *NATS) PublishDelta(d Delta) {
-	b.publish("turn", d.TurnID, Signal{Delta: &d})
+	if !b.unheard.has(d.TurnID) {
+		b.publishTo("turn", d.TurnID, b.inbox+"."+d.TurnID, encode(Signal{Delta: &d}))
+	}
 }
 
 func (b *NATS) PublishProgress(p Progress) {
@@ -142,11 +158,11 @@ func (b *NATS) Retrying(turnID string, n int) {
 }
 
 func (b *NATS) Settled(turnID string, end End) {
-	s := Signal{Settled: true, End: end}
-	if body, err := json.Marshal(end); err != nil || len(body) > maxEnd {
-		s.End = End{}
+	body := encode(Signal{Settled: true, End: end})
+	if body == nil || len(body) > maxEnd {
+		body = encode(Signal{Settled: true})
 	}
-	b.publish("turn", turnID, s)
+	b.publishTo("turn", turnID, "", body)
 }
 
 func (b *NATS) AnnounceStop(turnID string) {
@@ -237,14 +253,22 @@ func (b *NATS) Close() {
 }
 
 func (b *NATS) publish(kind, id string, message any) {
-	if !validID(id) || !b.nc.IsConnected() {
-		return
+	b.publishTo(kind, id, "", encode(message))
+}
+
+func (b *NATS) publishTo(kind, id, reply string, body []byte) {
+	if body != nil && validID(id) && b.nc.IsConnected() {
+		_ = b.nc.PublishMsg(&nats.Msg{Subject: subject(kind, id), Reply: reply, Data: body})
 	}
+}
+
+// encode returns nil for a message that has no JSON.
+func encode(message any) []byte {
 	body, err := json.Marshal(message)
 	if err != nil {
-		return
+		return nil
 	}
-	_ = b.nc.Publish(subject(kind, id), body)
+	return body
 }
 
 // subscribe decodes the messages on a subject until ctx or the bus ends. read

@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/app/admin"
 	"github.com/palaver-chat/palaver/app/prune"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
 	"github.com/palaver-chat/palaver/testkit/must"
@@ -50,6 +51,49 @@ func TestPruneRemovesWhatAVisitorLeftUnusedAndNothingElse(t *testing.T) {
 	kept := must.Have(store.ListDocuments(ctx, "nobody", "", 200))(t)
 	require.Equal(t, public, kept, "public documents are kept")
 	require.True(t, afterwards(t, s, gone).Empty())
+}
+
+// returning is a store whose users come back right after they were listed as unused.
+type returning struct {
+	db.Store
+	back func()
+}
+
+func (s returning) UnusedOwners(ctx context.Context, before time.Time, after string, limit int) ([]string, error) {
+	owners, err := s.Store.UnusedOwners(ctx, before, after, limit)
+	s.back()
+	return owners, err
+}
+
+func (s returning) OldThreads(ctx context.Context, before time.Time, after string, limit int) ([]chat.ThreadRef, error) {
+	threads, err := s.Store.OldThreads(ctx, before, after, limit)
+	s.back()
+	return threads, err
+}
+
+func TestPruneKeepsWhatIsUsedAgainAfterItWasListed(t *testing.T) {
+	t.Parallel()
+	s, _, c := scripted(t)
+	answered(t, c.ask("What is the ratio?", tags(c.upload("Liquidity circular", circular))))
+	theirs, later := keptOf(t, s.Parts.Store, c.me()), time.Now().Add(31*24*time.Hour)
+	users := admin.UserDeletion{Threads: &workflows.Client{Temporal: s.Parts.Temporal, Namespace: s.Parts.Namespace}}
+	users.Store = returning{s.Parts.Store, func() { require.NoError(t, s.Parts.Store.Seen(t.Context(), c.me(), false, later)) }}
+	p := admin.Pruning{Users: users, Retention: 30 * 24 * time.Hour, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return later }}
+	require.NoError(t, p.Prune(t.Context()))
+	require.Equal(t, theirs, keptOf(t, s.Parts.Store, c.me()))
+
+	listed, sent := time.Now(), false
+	p.Users.Store = returning{s.Parts.Store, func() {
+		if !sent {
+			sent = true
+			answered(t, c.ask("And in a year?", nil))
+		}
+	}}
+	p.Retention, p.Conversations, p.Now = 0, time.Hour, func() time.Time { return listed.Add(time.Hour) }
+	require.NoError(t, p.Prune(t.Context()))
+	require.True(t, sent)
+	require.Equal(t, theirs.Threads, keptOf(t, s.Parts.Store, c.me()).Threads)
+	answered(t, c.ask("And now?", nil))
 }
 
 func TestPruneRemovesTheChatsOfDeletedBoardsAndTemporaryThreads(t *testing.T) {

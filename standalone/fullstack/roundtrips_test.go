@@ -57,5 +57,5 @@ func TestTurnCostsFewDatabaseRoundTrips(t *testing.T) {
 	before := slices.DeleteFunc(slices.Clone(trips), func(trip pgtest.Trip) bool { return trip.End.After(first) })
 	t.Logf("%d round trips one after another before the first token, %d statements: %v", pgtest.Sequential(before), len(names), names)
 	require.LessOrEqual(t, pgtest.Sequential(before), 12)
-	require.LessOrEqual(t, len(names), 18)
+	require.LessOrEqual(t, len(names), 15)
 }

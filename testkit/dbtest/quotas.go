@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -287,6 +288,45 @@ var visitorTests = []test{
 		b.NoError(b.store.Seen(b.ctx, "unknown", false, now))
 		b.Equal("b", b.unusedOwners(now.Add(30*time.Minute), "", 10))
 		b.Equal("a b", b.unusedOwners(now.Add(72*time.Hour), "", 10))
+	}},
+	{"an owner who is seen again is not retired, and one who is retired has neither cookie nor key", func(b *fixture) {
+		b.visitors("a", "b")
+		at := time.Now().Add(48 * time.Hour)
+		for _, owner := range []string{"a", "b"} {
+			b.NoError(b.store.CreateKey(b.ctx, db.Key{ID: uuid.NewString(), Owner: owner, Name: "k", Digest: owner, Anonymous: true}))
+		}
+		b.Equal("a b", b.unusedOwners(at, "", 10))
+		b.NoError(b.store.Seen(b.ctx, "b", false, at), "they come back after they were listed")
+		b.NoError(b.store.Retire(b.ctx, "a", at))
+		b.ErrorIs(b.store.Retire(b.ctx, "b", at), db.ErrNotFound)
+		b.ErrorIs(b.store.Retire(b.ctx, "unknown", at), db.ErrNotFound)
+		for owner, left := range map[string]int{"a": 0, "b": 1} {
+			b.Len(must.Have(b.store.Keys(b.ctx, owner))(b.t), left)
+			b.EqualValues(1-left, must.Have(b.store.SessionGeneration(b.ctx, owner))(b.t))
+		}
+	}},
+	{"a visit comes before or after a retirement, never during it", func(b *fixture) {
+		at := time.Now().Add(48 * time.Hour)
+		for i := range 20 {
+			owner := "visitor " + strconv.Itoa(i)
+			b.visitors(owner)
+			var retired error
+			together(2, func(who int) {
+				if who == 0 {
+					b.NoError(b.store.Seen(b.ctx, owner, false, at))
+				} else {
+					retired = b.store.Retire(b.ctx, owner, at)
+				}
+			})
+			generation := must.Have(b.store.SessionGeneration(b.ctx, owner))(b.t)
+			if retired == nil {
+				b.EqualValues(1, generation)
+			} else {
+				b.ErrorIs(retired, db.ErrNotFound)
+				b.Zero(generation)
+			}
+			b.Equal("", b.unusedOwners(at, "", 10))
+		}
 	}},
 	{"an owner who has an account now is not listed, and their data counts for no address", func(b *fixture) {
 		b.visitors("a")

@@ -280,6 +280,29 @@ var spaceTests = []test{
 		b.NoError(b.store.ChangeSpace(b.ctx, b.owner, sp))
 		b.Len(must.Have(b.store.SearchText(in, b.owner, db.Words("canary"), nil, 10))(b.t), 1)
 	}},
+	{"a space that is restored while spaces are pruned keeps its documents", func(b *fixture) {
+		sp := b.space("Team")
+		d, _ := b.canary(sp.ID)
+		at := b.now()
+		for range 20 {
+			b.NoError(b.store.DeleteSpace(b.ctx, b.owner, sp.ID, "Team", at))
+			var restored error
+			together(2, func(who int) {
+				if who == 0 {
+					restored = b.store.RestoreSpace(b.ctx, b.owner, sp.ID)
+				} else {
+					b.NoError(b.store.PruneSpaces(b.ctx, at.Add(db.SpaceKept+time.Second)))
+				}
+			})
+			if restored != nil {
+				b.ErrorIs(restored, db.ErrNotFound)
+				sp = b.space("Team")
+				d, _ = b.canary(sp.ID)
+				continue
+			}
+			must.Have(b.store.Document(db.InSpace(b.ctx, sp.ID), b.owner, d.ID))(b.t)
+		}
+	}},
 	{"a space without another member is deleted with its last one", func(b *fixture) {
 		sp := b.space("Alone")
 		b.canary(sp.ID)

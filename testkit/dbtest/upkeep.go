@@ -32,6 +32,25 @@ var upkeepTests = []test{
 		b.Empty(listed(b.clock.Add(-24 * time.Hour)))
 		b.NotContains(listed(time.Now().Add(time.Hour)), open)
 	}},
+	{"a conversation that is used after it was listed as old is not deleted", func(b *fixture) {
+		later := time.Now().Add(time.Hour)
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		used := chat.ThreadRef{Owner: b.owner, ThreadID: b.thread}
+		b.exchange("again", "hi", chat.RootCheckpoint)
+		b.ErrorIs(b.store.DeleteUnusedThread(b.ctx, used, b.clock.Add(-time.Hour)), db.ErrNotFound)
+		b.running("a question waits", chat.RootCheckpoint)
+		b.ErrorIs(b.store.DeleteUnusedThread(b.ctx, used, later), db.ErrNotFound)
+		b.thread = uuid.NewString()
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		of := chat.ThreadRef{Owner: b.owner, ThreadID: b.thread}
+		b.ErrorIs(b.store.DeleteUnusedThread(b.ctx, chat.ThreadRef{Owner: "another", ThreadID: b.thread}, later), db.ErrNotFound)
+		_, _, _, err := b.store.InsertTurn(b.ctx, b.sentAt(time.Now()))
+		b.NoError(err)
+		b.ErrorIs(b.store.DeleteUnusedThread(b.ctx, of, time.Now().Add(-time.Minute)), db.ErrNotFound)
+		b.NoError(b.store.DeleteUnusedThread(b.ctx, of, later))
+		b.ErrorIs(must.ErrOf(b.store.Conversation(b.ctx, b.owner, of.ThreadID)), db.ErrNotFound)
+		b.ErrorIs(b.store.DeleteUnusedThread(b.ctx, of, later), db.ErrNotFound)
+	}},
 	{"imports whose document was deleted are removed when they are old", func(b *fixture) {
 		kept, gone, going := b.newImport("kept"), b.newImport("gone"), b.newImport("going")
 		doc, deleted := b.document(b.owner, "Rules", "capital"), b.document(b.owner, "Secret", "capital")

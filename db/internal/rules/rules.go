@@ -100,8 +100,9 @@ type Locks interface {
 	LockCancels(ctx context.Context, owner string) error
 	// LockQuotas takes locks in the order of their names in the list.
 	LockQuotas(ctx context.Context, names []string) error
-	// TurnsForSettle is LockThread, then TurnsByID with a lock on the rows.
-	TurnsForSettle(ctx context.Context, owner, threadID string, ids []string) ([]sqlcgen.Turn, error)
+	// TurnsForSettle is LockThread, then TurnsByID with a lock on the rows, and the order of the
+	// newest text of the turn id.
+	TurnsForSettle(ctx context.Context, owner, threadID, id string, others ...string) (turns []sqlcgen.Turn, newest int64, _ error)
 	// DocumentForChange is Document with a lock on the row.
 	DocumentForChange(ctx context.Context, owner, id string) (sqlcgen.DocumentRow, error)
 }

@@ -24,7 +24,7 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (settled db.Settled
 	}
 	e.At = record.OrNow(e.At)
 	err = s.db.Update(ctx, func(q Queries) error {
-		rows, err := q.TurnsForSettle(ctx, e.Owner, e.ThreadID, []string{e.TurnID, chat.TurnOf(e.Parent)})
+		rows, newest, err := q.TurnsForSettle(ctx, e.Owner, e.ThreadID, e.TurnID, chat.TurnOf(e.Parent))
 		if err != nil {
 			return err
 		}
@@ -41,6 +41,9 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (settled db.Settled
 			settled.Again = true
 			settled.Event, err = event(stored)
 			return err
+		}
+		if e.Newest != 0 && e.Newest != newest {
+			return db.ErrOutdated
 		}
 		settled = db.Settled{Event: e.Terminal}
 		return settle(ctx, q, known, row, e)

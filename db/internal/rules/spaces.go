@@ -495,7 +495,13 @@ func (s *Store) PruneSpaces(ctx context.Context, now time.Time) (err error) {
 		return err
 	}
 	for _, id := range old {
-		if err := s.db.Update(ctx, func(q Queries) error { return dropSpace(ctx, q, id) }); err != nil {
+		if err := s.db.Update(ctx, func(q Queries) error {
+			old, err := q.LockOldSpace(ctx, sqlcgen.LockOldSpaceParams{ID: id, BeforeAt: before})
+			if err != nil || old == 0 { // restored meanwhile
+				return err
+			}
+			return dropSpace(ctx, q, id)
+		}); err != nil {
 			return err
 		}
 	}

@@ -20,6 +20,24 @@ func (s *Store) OldThreads(ctx context.Context, before time.Time, after string, 
 	return old, err
 }
 
+func (s *Store) DeleteUnusedThread(ctx context.Context, t chat.ThreadRef, before time.Time) (err error) {
+	ctx, end := s.long(ctx, "delete an unused conversation")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		if err := q.LockThread(ctx, t.ThreadID); err != nil {
+			return err
+		}
+		unused, err := q.ThreadIsUnused(ctx, sqlcgen.ThreadIsUnusedParams{Owner: t.Owner, ID: t.ThreadID, BeforeAt: record.Micros(before)})
+		if err != nil {
+			return err
+		}
+		if !unused {
+			return db.ErrNotFound
+		}
+		return deleteConversation(ctx, q, t.Owner, t.ThreadID)
+	})
+}
+
 func (s *Store) LeftImports(ctx context.Context, before time.Time) (n int64, err error) {
 	ctx, end := s.long(ctx, "count left imports")
 	defer end(&err)

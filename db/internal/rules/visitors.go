@@ -66,6 +66,20 @@ func nowHasAccount(ctx context.Context, q Queries, owner string) error {
 	return nil
 }
 
+func (s *Store) Retire(ctx context.Context, owner string, before time.Time) (err error) {
+	ctx, end := s.short(ctx, "retire an unused owner")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		if err := record.Found(q.LockUnused(ctx, sqlcgen.LockUnusedParams{Owner: owner, BeforeAt: record.Micros(before)})); err != nil {
+			return err
+		}
+		if err := q.DeleteUserAccessKeys(ctx, owner); err != nil {
+			return err
+		}
+		return endSessionsOfDeleted(ctx, q, owner)
+	})
+}
+
 func (s *Store) UnusedOwners(ctx context.Context, before time.Time, after string, limit int) (_ []string, err error) {
 	ctx, end := s.short(ctx, "list unused owners")
 	defer end(&err)

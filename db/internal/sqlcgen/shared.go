@@ -148,7 +148,9 @@ type Queries interface {
 	ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error)
 	ListImports(ctx context.Context, arg ListImportsParams) ([]ListImportsRow, error)
 	ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentSet, error)
+	LockOldSpace(ctx context.Context, arg LockOldSpaceParams) (int64, error)
 	LockSpace(ctx context.Context, id string) (int64, error)
+	LockUnused(ctx context.Context, arg LockUnusedParams) (int64, error)
 	MarkAnonymous(ctx context.Context, arg MarkAnonymousParams) error
 	MarkTurn(ctx context.Context, arg MarkTurnParams) error
 	MessagesOfThread(ctx context.Context, arg MessagesOfThreadParams) ([]MessagesOfThreadRow, error)
@@ -248,6 +250,7 @@ type Queries interface {
 	TakeLease(ctx context.Context, arg TakeLeaseParams) (int64, error)
 	Text(ctx context.Context, arg TextParams) (string, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
+	ThreadIsUnused(ctx context.Context, arg ThreadIsUnusedParams) (bool, error)
 	ToolServers(ctx context.Context, since int64) ([]ToolServer, error)
 	Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error)
 	Turn(ctx context.Context, arg TurnParams) (Turn, error)
@@ -1451,6 +1454,16 @@ type ListSetsParams struct {
 	MaxRows   int64
 }
 
+type LockOldSpaceParams struct {
+	ID       string
+	BeforeAt int64
+}
+
+type LockUnusedParams struct {
+	Owner    string
+	BeforeAt int64
+}
+
 type MarkAnonymousParams struct {
 	Owner string
 	At    int64
@@ -2189,6 +2202,12 @@ type TextsParams struct {
 type TextsRow struct {
 	Key  string
 	Text string
+}
+
+type ThreadIsUnusedParams struct {
+	Owner    string
+	ID       string
+	BeforeAt int64
 }
 
 type ToolServer struct {

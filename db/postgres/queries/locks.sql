@@ -6,8 +6,8 @@
 SELECT pg_advisory_xact_lock(hashtextextended('thread:' || @thread_id::text, 0));
 
 -- name: LockThreadOfTurn :exec
-SELECT pg_advisory_xact_lock(hashtextextended('thread:' || t.thread_id, 0)) FROM turns t
-WHERE t.id = @turn_id AND t.owner = @owner;
+SELECT (SELECT pg_advisory_xact_lock(hashtextextended('thread:' || t.thread_id, 0)) FROM turns t
+    WHERE t.id = @turn_id AND t.owner = @owner);
 
 -- A cancel excludes its owner's inserts of turns: either sees the other.
 

@@ -18,7 +18,7 @@ SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner;
 -- deletes it too. It comes after that of the thread, and reads the rows as they are then.
 
 -- name: TurnsForSettle :many
-SELECT t.* FROM (SELECT pg_advisory_xact_lock(hashtextextended('thread:' || @thread_id::text, 0))) lock CROSS JOIN turns t
+SELECT sqlc.embed(t), (SELECT coalesce(max(x.written_by), 0) FROM turn_texts x WHERE x.turn_id = t.id)::bigint AS written_by FROM (SELECT pg_advisory_xact_lock(hashtextextended('thread:' || @thread_id::text, 0))) lock CROSS JOIN turns t
 WHERE t.id = ANY(@ids::text[]) AND t.owner = @owner FOR NO KEY UPDATE OF t;
 
 -- name: TurnsByRunID :many

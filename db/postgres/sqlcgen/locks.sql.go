@@ -62,8 +62,8 @@ func (q *Queries) LockThread(ctx context.Context, threadID string) error {
 }
 
 const lockThreadOfTurn = `-- name: LockThreadOfTurn :exec
-SELECT pg_advisory_xact_lock(hashtextextended('thread:' || t.thread_id, 0)) FROM turns t
-WHERE t.id = $1 AND t.owner = $2
+SELECT (SELECT pg_advisory_xact_lock(hashtextextended('thread:' || t.thread_id, 0)) FROM turns t
+    WHERE t.id = $1 AND t.owner = $2)
 `
 
 type LockThreadOfTurnParams struct {

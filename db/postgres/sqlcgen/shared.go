@@ -149,6 +149,8 @@ type (
 	ListImportsParams               = sqlcgen.ListImportsParams
 	ListImportsRow                  = sqlcgen.ListImportsRow
 	ListSetsParams                  = sqlcgen.ListSetsParams
+	LockOldSpaceParams              = sqlcgen.LockOldSpaceParams
+	LockUnusedParams                = sqlcgen.LockUnusedParams
 	MarkAnonymousParams             = sqlcgen.MarkAnonymousParams
 	MarkTurnParams                  = sqlcgen.MarkTurnParams
 	Message                         = sqlcgen.Message
@@ -258,6 +260,7 @@ type (
 	TextParams                      = sqlcgen.TextParams
 	TextsParams                     = sqlcgen.TextsParams
 	TextsRow                        = sqlcgen.TextsRow
+	ThreadIsUnusedParams            = sqlcgen.ThreadIsUnusedParams
 	ToolServer                      = sqlcgen.ToolServer
 	TreeParams                      = sqlcgen.TreeParams
 	TreeRow                         = sqlcgen.TreeRow

@@ -1367,7 +1367,7 @@ func (q *Queries) TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]T
 
 const turnsForSettle = `-- name: TurnsForSettle :many
 
-SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.space_id, t.author, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM (SELECT pg_advisory_xact_lock(hashtextextended('thread:' || $1::text, 0))) lock CROSS JOIN turns t
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.space_id, t.author, t.parent, t.place, t.status, t.asks, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content, (SELECT coalesce(max(x.written_by), 0) FROM turn_texts x WHERE x.turn_id = t.id)::bigint AS written_by FROM (SELECT pg_advisory_xact_lock(hashtextextended('thread:' || $1::text, 0))) lock CROSS JOIN turns t
 WHERE t.id = ANY($2::text[]) AND t.owner = $3 FOR NO KEY UPDATE OF t
 `
 
@@ -1377,40 +1377,46 @@ type TurnsForSettleParams struct {
 	Owner    string
 }
 
+type TurnsForSettleRow struct {
+	Turn      Turn
+	WrittenBy int64
+}
+
 // The lock of the rows waits for a draft or a text that is being written, so that the settle
 // deletes it too. It comes after that of the thread, and reads the rows as they are then.
-func (q *Queries) TurnsForSettle(ctx context.Context, arg TurnsForSettleParams) ([]Turn, error) {
+func (q *Queries) TurnsForSettle(ctx context.Context, arg TurnsForSettleParams) ([]TurnsForSettleRow, error) {
 	rows, err := q.db.Query(ctx, turnsForSettle, arg.ThreadID, arg.Ids, arg.Owner)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Turn
+	var items []TurnsForSettleRow
 	for rows.Next() {
-		var i Turn
+		var i TurnsForSettleRow
 		if err := rows.Scan(
-			&i.Seq,
-			&i.ID,
-			&i.Owner,
-			&i.ThreadID,
-			&i.Generation,
-			&i.SpaceID,
-			&i.Author,
-			&i.Parent,
-			&i.Place,
-			&i.Status,
-			&i.Asks,
-			&i.Hidden,
-			&i.CreatedAt,
-			&i.SentAt,
-			&i.SettledAt,
-			&i.ClientTurnID,
-			&i.StreamRunID,
-			&i.ContentHash,
-			&i.Address,
-			&i.Registry,
-			&i.Approvals,
-			&i.Content,
+			&i.Turn.Seq,
+			&i.Turn.ID,
+			&i.Turn.Owner,
+			&i.Turn.ThreadID,
+			&i.Turn.Generation,
+			&i.Turn.SpaceID,
+			&i.Turn.Author,
+			&i.Turn.Parent,
+			&i.Turn.Place,
+			&i.Turn.Status,
+			&i.Turn.Asks,
+			&i.Turn.Hidden,
+			&i.Turn.CreatedAt,
+			&i.Turn.SentAt,
+			&i.Turn.SettledAt,
+			&i.Turn.ClientTurnID,
+			&i.Turn.StreamRunID,
+			&i.Turn.ContentHash,
+			&i.Turn.Address,
+			&i.Turn.Registry,
+			&i.Turn.Approvals,
+			&i.Turn.Content,
+			&i.WrittenBy,
 		); err != nil {
 			return nil, err
 		}

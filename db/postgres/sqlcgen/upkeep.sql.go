@@ -63,6 +63,22 @@ func (q *Queries) PruneImports(ctx context.Context, arg PruneImportsParams) (int
 	return result.RowsAffected(), nil
 }
 
+const threadIsUnused = `-- name: ThreadIsUnused :one
+
+SELECT count(*) > 0 FROM conversations c
+WHERE c.owner = $1 AND c.id = $2 AND (c.kind = 'board' OR c.last_message_at < CAST($3 AS BIGINT) AND NOT EXISTS (
+    SELECT 1 FROM turns t WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0
+        AND (c.kind = '' AND t.status <> 'new' OR t.created_at >= CAST($3 AS BIGINT) OR t.sent_at >= CAST($3 AS BIGINT))))
+`
+
+// Whether a thread that was listed as old is still unused. The chat of a deleted board always is.
+func (q *Queries) ThreadIsUnused(ctx context.Context, arg ThreadIsUnusedParams) (bool, error) {
+	row := q.db.QueryRow(ctx, threadIsUnused, arg.Owner, arg.ID, arg.BeforeAt)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const usageByOwner = `-- name: UsageByOwner :many
 SELECT u.owner, (sum(u.threads))::bigint AS threads, (sum(u.turns))::bigint AS turns, (sum(u.documents))::bigint AS documents, (sum(u.pictures))::bigint AS pictures,
     (sum(u.message_bytes))::bigint AS message_bytes, (sum(u.bytes))::bigint AS bytes

@@ -191,3 +191,7 @@ SELECT d.id, d.title,
     CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
 WHERE d.status = 'ready' AND d.owner IN (@owner, '*');
+
+-- name: NewestText :one
+SELECT CAST(coalesce(max(x.written_by), 0) AS INTEGER) AS written_by FROM turn_texts x JOIN turns t ON t.id = x.turn_id
+WHERE x.turn_id = @turn_id AND t.owner = @owner;

@@ -501,8 +501,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.listSetsStmt, err = db.PrepareContext(ctx, listSets); err != nil {
 		return nil, fmt.Errorf("error preparing query ListSets: %w", err)
 	}
+	if q.lockOldSpaceStmt, err = db.PrepareContext(ctx, lockOldSpace); err != nil {
+		return nil, fmt.Errorf("error preparing query LockOldSpace: %w", err)
+	}
 	if q.lockSpaceStmt, err = db.PrepareContext(ctx, lockSpace); err != nil {
 		return nil, fmt.Errorf("error preparing query LockSpace: %w", err)
+	}
+	if q.lockUnusedStmt, err = db.PrepareContext(ctx, lockUnused); err != nil {
+		return nil, fmt.Errorf("error preparing query LockUnused: %w", err)
 	}
 	if q.markAnonymousStmt, err = db.PrepareContext(ctx, markAnonymous); err != nil {
 		return nil, fmt.Errorf("error preparing query MarkAnonymous: %w", err)
@@ -569,6 +575,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.nameDocumentStmt, err = db.PrepareContext(ctx, nameDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query NameDocument: %w", err)
+	}
+	if q.newestTextStmt, err = db.PrepareContext(ctx, newestText); err != nil {
+		return nil, fmt.Errorf("error preparing query NewestText: %w", err)
 	}
 	if q.newestTurnByClientIDStmt, err = db.PrepareContext(ctx, newestTurnByClientID); err != nil {
 		return nil, fmt.Errorf("error preparing query NewestTurnByClientID: %w", err)
@@ -824,6 +833,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.textsStmt, err = db.PrepareContext(ctx, texts); err != nil {
 		return nil, fmt.Errorf("error preparing query Texts: %w", err)
+	}
+	if q.threadIsUnusedStmt, err = db.PrepareContext(ctx, threadIsUnused); err != nil {
+		return nil, fmt.Errorf("error preparing query ThreadIsUnused: %w", err)
 	}
 	if q.toolServersStmt, err = db.PrepareContext(ctx, toolServers); err != nil {
 		return nil, fmt.Errorf("error preparing query ToolServers: %w", err)
@@ -1715,9 +1727,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing listSetsStmt: %w", cerr)
 		}
 	}
+	if q.lockOldSpaceStmt != nil {
+		if cerr := q.lockOldSpaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lockOldSpaceStmt: %w", cerr)
+		}
+	}
 	if q.lockSpaceStmt != nil {
 		if cerr := q.lockSpaceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lockSpaceStmt: %w", cerr)
+		}
+	}
+	if q.lockUnusedStmt != nil {
+		if cerr := q.lockUnusedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lockUnusedStmt: %w", cerr)
 		}
 	}
 	if q.markAnonymousStmt != nil {
@@ -1828,6 +1850,11 @@ func (q *Queries) Close() error {
 	if q.nameDocumentStmt != nil {
 		if cerr := q.nameDocumentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nameDocumentStmt: %w", cerr)
+		}
+	}
+	if q.newestTextStmt != nil {
+		if cerr := q.newestTextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing newestTextStmt: %w", cerr)
 		}
 	}
 	if q.newestTurnByClientIDStmt != nil {
@@ -2255,6 +2282,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing textsStmt: %w", cerr)
 		}
 	}
+	if q.threadIsUnusedStmt != nil {
+		if cerr := q.threadIsUnusedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing threadIsUnusedStmt: %w", cerr)
+		}
+	}
 	if q.toolServersStmt != nil {
 		if cerr := q.toolServersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing toolServersStmt: %w", cerr)
@@ -2603,7 +2635,9 @@ type Queries struct {
 	listDocumentsStmt             *sql.Stmt
 	listImportsStmt               *sql.Stmt
 	listSetsStmt                  *sql.Stmt
+	lockOldSpaceStmt              *sql.Stmt
 	lockSpaceStmt                 *sql.Stmt
+	lockUnusedStmt                *sql.Stmt
 	markAnonymousStmt             *sql.Stmt
 	markTurnStmt                  *sql.Stmt
 	messagesOfThreadStmt          *sql.Stmt
@@ -2626,6 +2660,7 @@ type Queries struct {
 	moveThreadStreamRunsStmt      *sql.Stmt
 	moveThreadTurnsStmt           *sql.Stmt
 	nameDocumentStmt              *sql.Stmt
+	newestTextStmt                *sql.Stmt
 	newestTurnByClientIDStmt      *sql.Stmt
 	nextPlaceStmt                 *sql.Stmt
 	oldAuditStmt                  *sql.Stmt
@@ -2711,6 +2746,7 @@ type Queries struct {
 	takeLeaseStmt                 *sql.Stmt
 	textStmt                      *sql.Stmt
 	textsStmt                     *sql.Stmt
+	threadIsUnusedStmt            *sql.Stmt
 	toolServersStmt               *sql.Stmt
 	treeStmt                      *sql.Stmt
 	turnStmt                      *sql.Stmt
@@ -2906,7 +2942,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listDocumentsStmt:             q.listDocumentsStmt,
 		listImportsStmt:               q.listImportsStmt,
 		listSetsStmt:                  q.listSetsStmt,
+		lockOldSpaceStmt:              q.lockOldSpaceStmt,
 		lockSpaceStmt:                 q.lockSpaceStmt,
+		lockUnusedStmt:                q.lockUnusedStmt,
 		markAnonymousStmt:             q.markAnonymousStmt,
 		markTurnStmt:                  q.markTurnStmt,
 		messagesOfThreadStmt:          q.messagesOfThreadStmt,
@@ -2929,6 +2967,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		moveThreadStreamRunsStmt:      q.moveThreadStreamRunsStmt,
 		moveThreadTurnsStmt:           q.moveThreadTurnsStmt,
 		nameDocumentStmt:              q.nameDocumentStmt,
+		newestTextStmt:                q.newestTextStmt,
 		newestTurnByClientIDStmt:      q.newestTurnByClientIDStmt,
 		nextPlaceStmt:                 q.nextPlaceStmt,
 		oldAuditStmt:                  q.oldAuditStmt,
@@ -3014,6 +3053,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		takeLeaseStmt:                 q.takeLeaseStmt,
 		textStmt:                      q.textStmt,
 		textsStmt:                     q.textsStmt,
+		threadIsUnusedStmt:            q.threadIsUnusedStmt,
 		toolServersStmt:               q.toolServersStmt,
 		treeStmt:                      q.treeStmt,
 		turnStmt:                      q.turnStmt,

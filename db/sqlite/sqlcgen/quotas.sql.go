@@ -176,6 +176,20 @@ func (q *Queries) FilesOfOwner(ctx context.Context, owner string) (FilesOfOwnerR
 	return i, err
 }
 
+const lockUnused = `-- name: LockUnused :execrows
+
+UPDATE anonymous_owners SET seen_at = seen_at WHERE owner = ?1 AND seen_at < ?2
+`
+
+// It locks the row, so that a visit comes before or after the whole transaction.
+func (q *Queries) LockUnused(ctx context.Context, arg LockUnusedParams) (int64, error) {
+	result, err := q.exec(ctx, q.lockUnusedStmt, lockUnused, arg.Owner, arg.BeforeAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const markAnonymous = `-- name: MarkAnonymous :exec
 INSERT INTO anonymous_owners (owner, seen_at)
 SELECT CAST(?1 AS TEXT), CAST(?2 AS BIGINT)

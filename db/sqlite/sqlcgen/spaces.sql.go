@@ -207,6 +207,18 @@ func (q *Queries) GiveDocument(ctx context.Context, arg GiveDocumentParams) (int
 	return result.RowsAffected()
 }
 
+const lockOldSpace = `-- name: LockOldSpace :execrows
+UPDATE spaces SET name = name WHERE id = ?1 AND deleted_at > 0 AND deleted_at < CAST(?2 AS BIGINT)
+`
+
+func (q *Queries) LockOldSpace(ctx context.Context, arg LockOldSpaceParams) (int64, error) {
+	result, err := q.exec(ctx, q.lockOldSpaceStmt, lockOldSpace, arg.ID, arg.BeforeAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const lockSpace = `-- name: LockSpace :execrows
 
 UPDATE spaces SET name = name WHERE id = ?1

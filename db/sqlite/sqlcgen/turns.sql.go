@@ -494,6 +494,23 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 	return err
 }
 
+const newestText = `-- name: NewestText :one
+SELECT CAST(coalesce(max(x.written_by), 0) AS INTEGER) AS written_by FROM turn_texts x JOIN turns t ON t.id = x.turn_id
+WHERE x.turn_id = ?1 AND t.owner = ?2
+`
+
+type NewestTextParams struct {
+	TurnID string
+	Owner  string
+}
+
+func (q *Queries) NewestText(ctx context.Context, arg NewestTextParams) (int64, error) {
+	row := q.queryRow(ctx, q.newestTextStmt, newestText, arg.TurnID, arg.Owner)
+	var written_by int64
+	err := row.Scan(&written_by)
+	return written_by, err
+}
+
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
 SELECT seq, id, owner, thread_id, generation, space_id, author, parent, place, status, asks, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
 `
