@@ -92,11 +92,15 @@ func (r reading) understood(q tableQuestion) float64 {
 	return known / max(1, all)
 }
 
-// missesName reports whether a reading of records does not understand a name in a question: it says
-// of which records.
-func (r reading) missesName(q tableQuestion) bool {
+// misses reports whether a reading of records does not understand a name, or a word that compares or
+// excludes: it says of which records.
+func (r reading) misses(q tableQuestion) bool {
+	if !r.records {
+		return false
+	}
+	limits := q.in(slices.Concat(q.said["not"], q.said["except"], q.said["above"], q.said["below"]))
 	for i, w := range q.words {
-		if r.records && w.name && !w.filler && !r.used[i] {
+		if !r.used[i] && (w.name && !w.filler || slices.Contains(limits, i)) {
 			return true
 		}
 	}
@@ -119,7 +123,8 @@ func FromTables(question string, f llm.Facts) (text string, ok bool) {
 	all := open(f.Opened)
 	for i := range all {
 		t := &all[i]
-		q := readQuestion(question, t.lang, f.Now)
+		t.lang = cmp.Or(t.lang, language.Detect(question))
+		q := readQuestion(spellApart(question, t), t.lang, f.Now)
 		for _, read := range []func(*openTable) (reading, bool){q.cells, q.records} {
 			r, ok := read(t)
 			if !ok {
@@ -136,7 +141,7 @@ func FromTables(question string, f llm.Facts) (text string, ok bool) {
 				r.use(q.in(q.said[list])...)
 			}
 			score := r.understood(q)
-			if score < leastUnderstood || sure == 0 || r.missesName(q) {
+			if score < leastUnderstood || sure == 0 || r.misses(q) {
 				continue
 			}
 			// A table that is named outranks another of a document that is named.
