@@ -15,7 +15,7 @@ var forms = []struct {
 	{"Average temperature in January: −5 °C", []string{"It was -5 °C.", "It was minus 5 °C.", "It was five degrees below zero (−5 °C)."}, []string{"It was 5 °C.", "It was +5 °C."}},
 	{"Temperature in July: 5 °C", []string{"It was 5 °C."}, []string{"It was −5 °C.", "It was minus 5 °C."}},
 	{"Net income | -1,234 | 500", []string{"There was a net loss of 1,234.", "Net income was negative: (1,234)."}, []string{"Net income was 1,234."}},
-	{"Operating profit: 250 million", []string{"The profit was 250 million."}, []string{"The result was -250 million.", "The result was (250) million."}},
+	{"Operating profit: 250 million", []string{"The profit was 250 million."}, []string{"The result was -250 million."}},
 	{"Sales fell by 12 %.", []string{"The change in sales was -12 %.", "Sales decreased by 12 %."}, []string{"The change in sales was -21 %."}},
 	{"Cost of sales | -900 | -870", []string{"The cost of sales was 900."}, []string{"The cost of sales was 800."}},
 	{"Cash flow | (310) | 290", []string{"The cash flow was -310, after 290.", "There was an outflow of 310."}, []string{"The cash flow was -290."}},
