@@ -81,6 +81,8 @@ type word struct {
 	name bool
 }
 
+func (w word) end() int { return w.at + len(w.text) }
+
 // tableQuestion is a question as the search in tables reads it.
 type tableQuestion struct {
 	text    string // in small letters
@@ -123,6 +125,7 @@ func readQuestion(text, lang string, now time.Time) tableQuestion {
 			q.figures = append(q.figures, f)
 		}
 	}
+	q.readComparisons()
 	for _, list := range operations { // "at most 500" asks for no maximum
 		q.said[list] = slices.DeleteFunc(q.said[list], func(s span) bool {
 			return slices.ContainsFunc(slices.Concat(q.said["above"], q.said["below"]), func(b span) bool {
@@ -138,6 +141,21 @@ func readQuestion(text, lang string, now time.Time) tableQuestion {
 		}
 	}
 	return q
+}
+
+// readComparisons reads "less stock than": the words around what is compared.
+func (q tableQuestion) readComparisons() {
+	const longest = 40 // bytes between the two words
+	for _, than := range q.said["than"] {
+		for list, bound := range map[string]string{"more": "above", "less": "below"} {
+			for _, s := range q.said[list] {
+				if s.end < than.start && than.start-s.end <= longest && than.start-s.end > 1 {
+					q.said[bound] = append(q.said[bound], than)
+					q.said["compares"] = append(q.said["compares"], s)
+				}
+			}
+		}
+	}
 }
 
 // operations are the lists of what is asked of many rows, the first that is said first.
@@ -171,16 +189,24 @@ func spellApart(question string, t *openTable) string {
 	}
 	return wordPattern.ReplaceAllStringFunc(question, func(x string) string {
 		low := strings.ToLower(x)
-		if own[low] || len(low) != len(x) {
+		for w := range own {
+			if sameWord(w, low, t.lang) {
+				return x
+			}
+		}
+		if len(low) != len(x) {
 			return x
 		}
 		for at := range low {
 			first, last := low[:at], low[at:]
 			if utf8.RuneCountInString(last) >= leastPart && known(first) && slices.ContainsFunc(t.Columns, func(c tables.Column) bool {
 				return slices.ContainsFunc(language.Words(c.Name), func(w string) bool {
-					return language.StemIn(w, t.lang) == language.StemIn(last, t.lang) || endsWith(w, last, t.lang)
+					return sameWord(w, last, t.lang) || endsWith(w, last, t.lang)
 				})
 			}) {
+				if is("in stock", first) {
+					return x[at:]
+				}
 				return x[:at] + " " + x[at:]
 			}
 		}
@@ -190,11 +216,24 @@ func spellApart(question string, t *openTable) string {
 
 const leastPart = 4 // characters of a part of a compound
 
+// sameWord reports whether two words are forms of one. Scandinavian nouns have their article as an ending.
+func sameWord(a, b, lang string) bool {
+	if language.StemIn(a, lang) == language.StemIn(b, lang) {
+		return true
+	}
+	if lang != "sv" && lang != "da" && lang != "no" {
+		return false
+	}
+	return slices.ContainsFunc([]string{"et", "en", "t", "n"}, func(article string) bool {
+		return a == b+article || b == a+article
+	})
+}
+
 // endsWith reports whether a word is a compound that ends with another one, in any of its forms.
 func endsWith(compound, head, lang string) bool {
 	stem := language.StemIn(head, lang)
 	at := strings.LastIndex(compound, stem)
-	return at >= leastPart-1 && len(stem) >= leastPart && language.StemIn(compound[at:], lang) == stem
+	return at >= leastPart-1 && len(stem) >= leastPart && sameWord(compound[at:], head, lang)
 }
 
 // yearRange matches "from 2017 to 2019".
@@ -273,7 +312,7 @@ func (q tableQuestion) index(w, lang string) int {
 	if language.Compounding(lang) {
 		const least = 5 // bytes of a part of a compound
 		for i, x := range q.words {
-			if stem := language.StemIn(x.text, lang); len(stem) >= least && !x.filler && strings.HasPrefix(w, stem) {
+			if stem := language.StemIn(x.text, lang); len(stem) >= least && !x.filler && strings.HasPrefix(w, stem) || sameWord(w, x.text, lang) {
 				return i
 			}
 		}

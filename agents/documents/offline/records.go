@@ -523,7 +523,7 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 				add(excerpt.PlainTitle(t.Columns[c].Name)+" "+list+" "+f.Text, func(row tables.Row) bool {
 					cell := row.Cells[c]
 					return cell.IsNumber && (sign*cell.Number > sign*bound || equal && cell.Number == bound)
-				}, append(wordsOf(f.Start, f.End), append(q.in([]span{s}), q.column(t.Columns[c].Name, t.lang)...)...)...)
+				}, append(wordsOf(f.Start, f.End), append(q.in(append(q.said["compares"], s)), q.column(t.Columns[c].Name, t.lang)...)...)...)
 			}
 		}
 	}
@@ -608,16 +608,21 @@ func (q tableQuestion) against(t *openTable, add addCondition) {
 				if c == second || col.Kind != tables.Number || anyIs("identifier column", col.Name) {
 					continue
 				}
-				n := 1 + 4*len(slices.DeleteFunc(q.column(col.Name, t.lang), func(i int) bool { return slices.Contains(words, i) }))
+				named := slices.DeleteFunc(q.column(col.Name, t.lang), func(i int) bool { return slices.Contains(words, i) })
+				n := 1 + 6*len(named)
+				if len(named) == len(language.Words(col.Name)) {
+					n += 2
+				}
 				for _, w := range language.Words(col.Name) { // "stock" and "minimum stock"
 					if strings.HasSuffix(strings.ToLower(t.Columns[second].Name), w) {
 						n += 2
 					}
 				}
-				for _, kind := range []string{"quantity column", "amount column"} {
-					if anyIs(kind, col.Name) {
-						n++
-					}
+				switch amount := anyIs("amount column", col.Name); {
+				case amount == anyIs("amount column", t.Columns[second].Name):
+					n += 2
+				case anyIs("quantity column", col.Name) && !amount:
+					n++
 				}
 				switch {
 				case n > score:
@@ -633,7 +638,7 @@ func (q tableQuestion) against(t *openTable, add addCondition) {
 			add(excerpt.PlainTitle(t.Columns[first].Name)+" "+list+" "+excerpt.PlainTitle(t.Columns[second].Name), func(row tables.Row) bool {
 				x, y := row.Cells[first], row.Cells[second]
 				return x.IsNumber && y.IsNumber && (sign*x.Number > sign*y.Number || equal && x.Number == y.Number)
-			}, append(q.in([]span{s}), append(words, q.column(t.Columns[first].Name, t.lang)...)...)...)
+			}, append(q.in(append(q.said["compares"], s)), append(words, q.column(t.Columns[first].Name, t.lang)...)...)...)
 			for name := range q.said {
 				if name != "thing" && name != "being" {
 					q.said[name] = slices.DeleteFunc(slices.Clone(q.said[name]), func(o span) bool { return o != s && in(o) })

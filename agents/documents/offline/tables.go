@@ -92,15 +92,38 @@ func (r reading) understood(q tableQuestion) float64 {
 	return known / max(1, all)
 }
 
-// misses reports whether a reading of records does not understand a name, or a word that compares or
-// excludes: it says of which records.
+// misses reports whether a reading does not understand a word that says of what: one before the name of
+// a column ("safety stock"), or a compound that ends with it. A reading of records must also understand
+// names, what is counted, and words that compare or exclude.
 func (r reading) misses(q tableQuestion) bool {
+	unknown := func(i int) bool { return !q.words[i].filler && !r.used[i] }
+	neutral := q.in(q.said["neutral"])
+	for _, c := range r.also {
+		name := r.table.Columns[c].Name
+		for _, i := range q.column(name, r.table.lang) {
+			if i > 0 && unknown(i-1) && !slices.Contains(neutral, i-1) && q.words[i-1].end() == q.words[i].at-1 {
+				return true
+			}
+		}
+	}
+	for i, x := range q.words {
+		if unknown(i) && language.Compounding(r.table.lang) && slices.ContainsFunc(r.table.Columns, func(c tables.Column) bool {
+			return slices.ContainsFunc(language.Words(c.Name), func(w string) bool { return endsWith(x.text, w, r.table.lang) })
+		}) {
+			return true
+		}
+	}
 	if !r.records {
 		return false
 	}
-	limits := q.in(slices.Concat(q.said["not"], q.said["except"], q.said["above"], q.said["below"]))
+	limits := q.in(slices.Concat(q.said["not"], q.said["except"], q.said["above"], q.said["below"], q.said["more"], q.said["less"]))
 	for i, w := range q.words {
 		if !r.used[i] && (w.name && !w.filler || slices.Contains(limits, i)) {
+			return true
+		}
+	}
+	for _, s := range q.said["count"] {
+		if i := slices.IndexFunc(q.words, func(w word) bool { return w.at >= s.end && !w.filler }); i >= 0 && !r.used[i] && q.words[i].at-s.end < 20 {
 			return true
 		}
 	}
