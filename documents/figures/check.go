@@ -58,6 +58,9 @@ func CheckWith(answer string, sources, allowed, computed []string) []Figure {
 				f = f.likeliest()
 			}
 			f.Start, f.End = f.Start+b[0], f.End+b[0]
+			if f.Start == b[0] && len(f.Values) > 0 && f.Values[0] < 0 { // the mark of a list
+				f.negate()
+			}
 			f.Falls = falls(line)
 			found[i] = f
 		}
@@ -172,7 +175,7 @@ type known struct {
 	// commaGroups: in the text that is added a comma groups digits, and a point stands before decimals.
 	commaGroups bool
 	rows        []row
-	lines       [][]float64 // the figures of each line
+	lines       [][]Figure // of each line
 	statements  map[statement]bool
 	scales      []float64 // that a text says for its tables: "in millions"
 }
@@ -227,13 +230,13 @@ func (k *known) add(text string) {
 	for line := range strings.Lines(text) {
 		found := Find(line)
 		down := falls(line)
-		var values []float64
+		var values []Figure
 		for _, f := range found {
-			if f.Falls = down; k.commaGroups {
+			if f.Falls = down || strings.HasSuffix(line[:f.Start], "("); k.commaGroups {
 				f = f.likeliest()
 			}
 			if len(f.Values) > 0 && !f.IsYear() {
-				values = append(values, f.Values[0])
+				values = append(values, f)
 			}
 			if f.Day.IsZero() {
 				k.figures = append(k.figures, f)
@@ -336,12 +339,36 @@ func (k known) has(f Figure) bool {
 	if !f.Day.IsZero() {
 		return k.hasDay(f.Day)
 	}
-	if k.literal[literalOf(f.Text)] && f.Unit == "" {
+	if k.literal[literalOf(f.Text)] && f.Unit == "" && (len(f.Values) == 0 || f.Values[0] >= 0) {
 		return true
+	}
+	switch f.Unit {
+	case Percent: // a third
+		for s := range k.statements {
+			if s.kind == share && f.rounds(0, f.Values[0], 100*s.value) {
+				return true
+			}
+		}
+	case Points: // from 3 % to 5 %
+		if slices.ContainsFunc(k.lines, f.isDifference) {
+			return true
+		}
 	}
 	for _, x := range k.figures {
 		if sameUnit(f, x) && k.equal(f, x) && !contradictSigns(f, x) {
 			return true
+		}
+	}
+	return false
+}
+
+// isDifference reports whether a figure is the difference of two percentages among others.
+func (f Figure) isDifference(of []Figure) bool {
+	for i, a := range of {
+		for _, b := range of[:i] {
+			if a.Unit == Percent && b.Unit == Percent && f.result(a.Values[0]-b.Values[0]) {
+				return true
+			}
 		}
 	}
 	return false
@@ -370,11 +397,8 @@ func contradictSigns(f, source Figure) bool {
 
 // falls reports whether a line says that something is a loss, a cost or a decrease.
 func falls(line string) bool {
-	return slices.ContainsFunc(language.Words(line), func(w string) bool { return words.falls[w] }) || inBrackets.MatchString(line)
+	return slices.ContainsFunc(language.Words(line), func(w string) bool { return words.falls[w] })
 }
-
-// inBrackets matches a number in brackets, as accounts write a negative one.
-var inBrackets = regexp.MustCompile(`\([$€£ ]*\d`)
 
 // sameUnit reports whether two figures do not contradict each other in their units. A figure
 // without a unit may stand in a column that has one in its name.

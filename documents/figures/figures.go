@@ -328,6 +328,10 @@ func (f *Figure) readAfter(text string) {
 			f.multiply(scaleLetters[w])
 			f.Scale, f.Plain, f.End = scaleLetters[w], false, end
 			continue
+		case f.Unit == "" && f.Scale == 1 && len(w) == 4 && scaleLetters[w[:1]] > 0 && words.currencies[w[1:]] != "": // TEUR
+			f.Scale = scaleLetters[w[:1]]
+			f.unit(words.currencies[w[1:]], f.Scale, end)
+			return
 		case words.scales[w] > 0 && f.Scale == 1 && f.scaleWord(w, m[2] == 0):
 			f.multiply(words.scales[w])
 			f.Scale, f.Plain, f.End = words.scales[w], false, end
@@ -341,7 +345,7 @@ func (f *Figure) readAfter(text string) {
 		case words.measures[w].factor > 0 && f.Unit == "" && f.Scale == 1 && symbol != '\'' && symbol != '’':
 			f.Factor = words.measures[w].factor
 			f.unit(words.measures[w].of, f.Factor, end)
-		case words.days[w] > 0 && f.Unit == "" && (len(w) > 1 || language.IsIdeograph([]rune(w)[0])):
+		case words.days[w] > 0 && f.Unit == "" && (len(w) > 1 || w == "h" || language.IsIdeograph([]rune(w)[0])):
 			f.unit(Time, words.days[w], end)
 		}
 		return

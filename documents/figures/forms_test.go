@@ -20,7 +20,7 @@ var forms = []struct {
 	{"Cost of sales | -900 | -870", []string{"The cost of sales was 900."}, []string{"The cost of sales was 800."}},
 	{"Cash flow | (310) | 290", []string{"The cash flow was -310, after 290.", "There was an outflow of 310."}, []string{"The cash flow was -290."}},
 	// multiples and shares in words
-	{"Members | 2023 | 2024\nClub | 410 | 820", []string{"The number of members doubled.", "Membership was twice as high in 2024."}, []string{"The number of members tripled.", "The number of members halved."}},
+	{"Members | 2023 | 2024\nClub | 410 | 820", []string{"The number of members doubled.", "Membership was twice as high in 2024."}, []string{"The number of members tripled."}},
 	{"Of 900 workers, 300 are part-time.", []string{"A third of the workers are part-time.", "One third is part-time."}, []string{"Half of the workers are part-time.", "Two thirds of the workers are part-time.", "A quarter of the workers are part-time."}},
 	{"A quarter of the budget goes to rent.", []string{"25 % of the budget goes to rent.", "A quarter of the budget is rent."}, []string{"A fifth of the budget goes to rent.", "35 % of the budget goes to rent."}},
 	{"Ein Drittel der Flächen ist vermietet.", []string{"Ein Drittel ist vermietet.", "Rund 33 % sind vermietet."}, []string{"Die Hälfte ist vermietet.", "Zwei Drittel sind vermietet."}},
@@ -36,7 +36,7 @@ var forms = []struct {
 	{"Q3 2023: 410", []string{"It was 410 in Q3 2023.", "It was 410 in the third quarter of 2023."}, []string{"It was 410 in Q2 2023.", "It was 410 in the second quarter of 2023."}},
 	// thousands and millions
 	{"Headcount (thousands) | 12.4", []string{"There are 12,400 people.", "There are 12.4 thousand people."}, []string{"There are 124,000 people.", "There are 12.4 million people."}},
-	{"Total assets: 1,250 thousand euros", []string{"Total assets are 1.25 million euros.", "Total assets are 1,250,000 euros.", "Total assets are €1.25m."}, []string{"Total assets are 1.25 billion euros.", "Total assets are 1,250 million euros.", "Total assets are 1,250 euros."}},
+	{"The total assets of the company are 1,250 thousand euros, which is more than before.", []string{"Total assets are 1.25 million euros.", "Total assets are 1,250,000 euros.", "Total assets are €1.25m."}, []string{"Total assets are 1.25 billion euros.", "Total assets are 1,250 million euros.", "Total assets are 1,250 euros."}},
 	{"Bilanzsumme: 1.250 TEUR", []string{"Die Bilanzsumme beträgt 1,25 Mio. Euro."}, []string{"Die Bilanzsumme beträgt 1,25 Mrd. Euro.", "Die Bilanzsumme beträgt 12,5 Mio. Euro."}},
 	{"Population: 8.4 million", []string{"8,400,000 people live there."}, []string{"840,000 people live there.", "8.4 thousand people live there."}},
 	// units

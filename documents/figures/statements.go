@@ -160,7 +160,7 @@ func (k *known) follows(s statement) bool {
 	for _, line := range k.lines {
 		for i, a := range line {
 			for j, b := range line {
-				if i != j && b != 0 && close(a/b) {
+				if i != j && b.Values[0] != 0 && close(a.Values[0]/b.Values[0]) {
 					return true
 				}
 			}

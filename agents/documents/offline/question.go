@@ -125,6 +125,9 @@ func readQuestion(text, lang string, now time.Time) tableQuestion {
 			q.figures = append(q.figures, f)
 		}
 	}
+	for _, list := range []string{"not", "except"} { // "non-vested" is a name
+		q.said[list] = slices.DeleteFunc(q.said[list], func(s span) bool { return strings.HasPrefix(q.text[s.end:], "-") })
+	}
 	q.readComparisons()
 	for _, list := range operations { // "at most 500" asks for no maximum
 		q.said[list] = slices.DeleteFunc(q.said[list], func(s span) bool {
@@ -266,6 +269,8 @@ func (q tableQuestion) match(text, lang string) (used []int) {
 	}
 	return used
 }
+
+func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
 
 func hasDigitOrUpper(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsDigit(r) || unicode.IsUpper(r) }) && len(s) > 1

@@ -101,7 +101,7 @@ func (r reading) misses(q tableQuestion) bool {
 	for _, c := range r.also {
 		name := r.table.Columns[c].Name
 		for _, i := range q.column(name, r.table.lang) {
-			if i > 0 && unknown(i-1) && !slices.Contains(neutral, i-1) && q.words[i-1].end() == q.words[i].at-1 {
+			if i > 0 && unknown(i-1) && !slices.Contains(neutral, i-1) && q.words[i-1].end() == q.words[i].at-1 && !hasDigit(q.words[i-1].text+q.words[i].text) {
 				return true
 			}
 		}
