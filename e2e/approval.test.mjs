@@ -87,7 +87,7 @@ describe("with a model whose prices are known", () => {
   useSlowModel(PIECES, 5, () => ({ CHAT_MODEL_NAME: "gpt-5-mini" }));
 
   beforeEach(async () => {
-    Object.assign(model, { pieces: PIECES, hold: Infinity, calls: [] });
+    Object.assign(model, { pieces: PIECES, hold: Infinity, waits: undefined, calls: [] });
     await arrive();
     await page.goto("/");
     await addDocument(page, "Lighthouse notes", `# Lighthouse notes\n\n${QUOTE}\n`);
@@ -110,6 +110,22 @@ describe("with a model whose prices are known", () => {
     await page.reload();
     await got.waitFor();
     await said();
+  });
+
+  it("the time, the steps and the cost are shown while it works, and a step opens to show what it did", async () => {
+    model.calls = [[{ name: "find_in_document", args: { document: "Lighthouse notes", words: "winds" } }]];
+    model.waits = (body) => body.messages.at(-1).role === "tool";
+    await ask(page, "When does the lighthouse keeper wind the clock?");
+    const soFar = page.getByRole("group", { name: "So far" });
+    await soFar.filter({ hasText: /^\d+ s · 3 steps · \$0\.00032$/ }).waitFor(); // as in the test above
+    const step = card("find_in_document");
+    await standsAs("done", step);
+    assert.match(await detail(step, "Details"), /winds/);
+    assert.match(await detail(step, "Result"), /the clock every evening/);
+    await shot(page, "67-so-far");
+    model.waits = undefined;
+    await answer(page, 1);
+    await many(soFar, 0);
   });
 
   it("text streams with a tool's call and result in between", async () => {

@@ -5,13 +5,14 @@ import { Answer, refuse, startModelServer } from "./model-server.mjs";
 const PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC";
 
 /**
- * Answers with its pieces, one every stepMs, and pauses after hold pieces until hold is raised. While failing is set, it
+ * Answers with its pieces, one every stepMs, and pauses after hold pieces until hold is raised, and while
+ * waits(body) holds for the request. While failing is set, it
  * responds with an error: 500 if failing is true, otherwise that status. Structured answers wait for
  * the promise thinking, pictures for drawing. Each entry of calls, a list of {name, args}, is requested once, after the
  * pieces of an answer.
  */
 export async function startSlowModel(pieces, stepMs) {
-  const model = { pieces, failing: false, hold: Infinity, calls: [], thinking: undefined, drawing: undefined };
+  const model = { pieces, failing: false, hold: Infinity, waits: undefined, calls: [], thinking: undefined, drawing: undefined };
   const before = async (res, fixed) => {
     if (model.failing) refuse(res, model.failing === true ? 500 : model.failing);
     else if (fixed) await model.thinking;
@@ -23,7 +24,7 @@ export async function startSlowModel(pieces, stepMs) {
     const todo = fixed ? [fixed] : [...model.pieces];
     const timer = setInterval(
       () => {
-        if (!fixed && model.pieces.length - todo.length >= model.hold) return;
+        if (!fixed && (model.pieces.length - todo.length >= model.hold || model.waits?.(body))) return;
         const piece = todo.shift();
         if (piece !== undefined) return answer.say(piece);
         clearInterval(timer);

@@ -25,7 +25,7 @@ func Check(answer string, sources, allowed []string) []Figure {
 // whose results count if all of their inputs do.
 func CheckWith(answer string, sources, allowed, computed []string) []Figure {
 	text := blank(answer)
-	if len(Find(text)) == 0 && !references.MatchString(answer) {
+	if len(Find(text)) == 0 && !references.MatchString(answer) && len(statementsIn(text)) == 0 {
 		return nil // most answers have no figure: their sources are not read
 	}
 	said := language.Detect(answer)
@@ -40,7 +40,7 @@ func CheckWith(answer string, sources, allowed, computed []string) []Figure {
 			k.compute(line)
 		}
 	}
-	missing := k.wrongReferences(answer)
+	missing := append(k.wrongReferences(answer), k.wrongStatements(text)...)
 	items := listSizes(answer)
 	blocks := blocksOf(text)
 	var shown []formula
@@ -58,6 +58,10 @@ func CheckWith(answer string, sources, allowed, computed []string) []Figure {
 				f = f.likeliest()
 			}
 			f.Start, f.End = f.Start+b[0], f.End+b[0]
+			if f.Start == b[0] && len(f.Values) > 0 && f.Values[0] < 0 { // the mark of a list
+				f.negate()
+			}
+			f.Falls = falls(line)
 			found[i] = f
 		}
 		own, others := between(shown, b)
@@ -171,6 +175,8 @@ type known struct {
 	// commaGroups: in the text that is added a comma groups digits, and a point stands before decimals.
 	commaGroups bool
 	rows        []row
+	lines       [][]Figure // of each line
+	statements  map[statement]bool
 	scales      []float64 // that a text says for its tables: "in millions"
 }
 
@@ -199,7 +205,7 @@ func scaleNamed(word string) float64 {
 	return words.scales[word]
 }
 
-var inScale = regexp.MustCompile(`(?i)(?:\b(?:in|en|\$|€|£|usd|eur)\s*)(?:(?:of|u\.s\.|us)\s*)?(?:[$€£]|dollars?|euros?|usd|eur)?\s*((?:thousands?|millions?|billions?|milliards?|tausend|tsd|millionen|milliarden|milliers|millones|miles|duizenden|duizend|miljoenen|miljoen|miljard|teur|mio|mrd|mn|bn|m|'000|’000|000)\b|[tk]€)`)
+var inScale = regexp.MustCompile(`(?i)(?:(?:\b(?:in|en|usd|eur)|[$€£(])\s*)(?:(?:of|u\.s\.|us)\s*)?(?:[$€£]|dollars?|euros?|usd|eur)?\s*((?:thousands?|millions?|billions?|milliards?|tausend|tsd|millionen|milliarden|milliers|millones|miles|duizenden|duizend|miljoenen|miljoen|miljard|teur|mio|mrd|mn|bn|m|'000|’000|000)\b|[tk]€)`)
 
 func (k *known) add(text string) {
 	k.refers = k.refers || references.MatchString(text)
@@ -208,11 +214,29 @@ func (k *known) add(text string) {
 			k.scales = append(k.scales, scale)
 		}
 	}
+	for _, s := range statementsIn(text) {
+		if k.statements == nil {
+			k.statements = map[statement]bool{}
+		}
+		k.statements[s.statement] = true
+		if s.kind == fiscal {
+			k.addYear(s.value)
+		}
+	}
+	for _, m := range season.FindAllStringSubmatch(text, -1) {
+		year, _ := strconv.ParseFloat(m[1]+m[2], 64) // digits
+		k.addYear(year)
+	}
 	for line := range strings.Lines(text) {
 		found := Find(line)
+		down := falls(line)
+		var values []Figure
 		for _, f := range found {
-			if k.commaGroups {
+			if f.Falls = down || strings.HasSuffix(line[:f.Start], "("); k.commaGroups {
 				f = f.likeliest()
+			}
+			if len(f.Values) > 0 && !f.IsYear() {
+				values = append(values, f)
 			}
 			if f.Day.IsZero() {
 				k.figures = append(k.figures, f)
@@ -220,9 +244,11 @@ func (k *known) add(text string) {
 			}
 			k.days = append(k.days, f.Day)
 			if f.Day.Year > 0 {
-				k.figures = append(k.figures, Figure{Values: []float64{float64(f.Day.Year)}, Step: 1, Scale: 1, Plain: true})
+				k.addYear(float64(f.Day.Year))
 			}
 		}
+		const most = 24 // figures of a line that are set against each other
+		k.lines = append(k.lines, values[:min(len(values), most)])
 		for _, m := range number.FindAllString(line, -1) { // groups of three digits may be two numbers
 			if parts := strings.Fields(m); len(parts) > 1 {
 				for _, part := range parts {
@@ -244,6 +270,13 @@ func (k *known) add(text string) {
 			k.rows = append(k.rows, row{language.StemsOf(line), found})
 		}
 	}
+}
+
+// season matches 2023/24 and 2023-2024.
+var season = regexp.MustCompile(`\b((?:19|20))\d\d\s?[/–-]\s?(?:19|20)?(\d\d)\b`)
+
+func (k *known) addYear(year float64) {
+	k.figures = append(k.figures, Figure{Values: []float64{year}, Step: 1, Scale: 1, Plain: true})
 }
 
 var (
@@ -306,12 +339,36 @@ func (k known) has(f Figure) bool {
 	if !f.Day.IsZero() {
 		return k.hasDay(f.Day)
 	}
-	if k.literal[literalOf(f.Text)] && f.Unit == "" {
+	if k.literal[literalOf(f.Text)] && f.Unit == "" && (len(f.Values) == 0 || f.Values[0] >= 0) {
 		return true
 	}
-	for _, x := range k.figures {
-		if sameUnit(f, x) && k.equal(f, x) {
+	switch f.Unit {
+	case Percent: // a third
+		for s := range k.statements {
+			if s.kind == share && f.rounds(0, f.Values[0], 100*s.value) {
+				return true
+			}
+		}
+	case Points: // from 3 % to 5 %
+		if slices.ContainsFunc(k.lines, f.isDifference) {
 			return true
+		}
+	}
+	for _, x := range k.figures {
+		if sameUnit(f, x) && k.equal(f, x) && !contradictSigns(f, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// isDifference reports whether a figure is the difference of two percentages among others.
+func (f Figure) isDifference(of []Figure) bool {
+	for i, a := range of {
+		for _, b := range of[:i] {
+			if a.Unit == Percent && b.Unit == Percent && f.result(a.Values[0]-b.Values[0]) {
+				return true
+			}
 		}
 	}
 	return false
@@ -328,15 +385,36 @@ func (k known) hasDay(d Day) bool {
 		slices.ContainsFunc(k.figures, func(f Figure) bool { return f.Plain && f.Values[0] == float64(year) })
 }
 
+// contradictSigns reports whether one of two figures is written with a minus, and nothing in the line
+// of the other one says that it is a loss or a decrease.
+func contradictSigns(f, source Figure) bool {
+	if len(f.Values) == 0 || len(source.Values) == 0 {
+		return false
+	}
+	a, b := f.Values[0] < 0, source.Values[0] < 0
+	return a && !b && !source.Falls || b && !a && !f.Falls && !source.Falls
+}
+
+// falls reports whether a line says that something is a loss, a cost or a decrease.
+func falls(line string) bool {
+	return slices.ContainsFunc(language.Words(line), func(w string) bool { return words.falls[w] })
+}
+
 // sameUnit reports whether two figures do not contradict each other in their units. A figure
 // without a unit may stand in a column that has one in its name.
 func sameUnit(a, b Figure) bool {
+	if a.Unit == cents || b.Unit == cents {
+		return a.Unit == b.Unit || len(a.Unit) == len("EUR") || len(b.Unit) == len("EUR")
+	}
 	return a.Unit == b.Unit || b.Unit == "" || a.Unit == "" && b.Unit != Time && b.Unit != Points
 }
 
+// cents are hundredths of any currency.
+const cents = "cents"
+
 // equal reports whether a figure of an answer is a figure of a source, or that one rounded.
 func (k known) equal(f, source Figure) bool {
-	if f.Unit != source.Unit { // that of one of them may stand in its column
+	if f.Unit != source.Unit && f.Unit != cents && source.Unit != cents { // that of one of them may stand in its column
 		f, source = f.withoutMeasure(), source.withoutMeasure()
 	}
 	for _, x := range source.Values {
@@ -449,7 +527,7 @@ func calculated(text string, f Figure, in []Figure, sums bool) bool {
 	if !o.sum && !o.difference && !o.ratio && !o.average {
 		return false
 	}
-	return slices.ContainsFunc(results(o, f.Unit == Percent, valuesOf(in)), func(x float64) bool { return f.result(x) })
+	return slices.ContainsFunc(f.results(o, in), f.result)
 }
 
 // result reports whether a figure is a result, rounded as it is written, or by one in its last digit.
@@ -463,28 +541,26 @@ func (f Figure) result(x float64) bool {
 	return false
 }
 
-func valuesOf(in []Figure) (out []float64) {
-	for _, f := range in {
-		out = append(out, f.Values[0])
-	}
-	return out
-}
-
-func results(o operations, percent bool, in []float64) (out []float64) {
+// results returns what operations on figures give, in the unit of f. The difference of two percentages
+// is one of points.
+func (f Figure) results(o operations, in []Figure) (out []float64) {
+	percent := f.Unit == Percent
 	sum := 0.0
-	for i, a := range in {
+	for i, x := range in {
+		a := x.Values[0]
 		sum += a
 		if o.sum && i > 0 {
 			out = append(out, sum)
 		}
-		for j, b := range in {
+		for j, y := range in {
+			b := y.Values[0]
 			if i == j {
 				continue
 			}
 			if o.sum && i < j {
 				out = append(out, a+b)
 			}
-			if o.difference {
+			if o.difference && !(percent && x.Unit == Percent && y.Unit == Percent) {
 				out = append(out, a-b)
 			}
 			if (o.difference || o.ratio) && percent && b != 0 {
@@ -529,8 +605,8 @@ func (k known) ofRow(text string, f Figure) bool {
 			continue
 		}
 		const most = 8
-		in := valuesOf(slices.DeleteFunc(slices.Clone(r.figures), func(f Figure) bool { return len(f.Values) == 0 || f.IsYear() }))
-		if slices.ContainsFunc(results(o, f.Unit == Percent, in[:min(len(in), most)]), f.result) {
+		in := slices.DeleteFunc(slices.Clone(r.figures), func(f Figure) bool { return len(f.Values) == 0 || f.IsYear() })
+		if slices.ContainsFunc(f.results(o, in[:min(len(in), most)]), f.result) {
 			return true
 		}
 	}

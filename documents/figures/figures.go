@@ -39,6 +39,8 @@ type Figure struct {
 	Plain  bool    // an integer without unit, sign, scale and separators
 	// Factor is that of a measure's unit, which is in Values: 1000 of "km".
 	Factor float64
+	// Falls: its line says that something is a loss, a cost or a decrease.
+	Falls bool
 }
 
 // IsYear reports whether a figure may be a year.
@@ -59,13 +61,15 @@ type vocabulary struct {
 	ordinals   map[string]float64
 	measures   map[string]measure
 	points     language.Set
+	basis      language.Set
+	falls      language.Set
 	percent    language.Set
 	about      language.Set
 	lists      language.Lists
 }
 
 type measure struct {
-	of     string // length, mass or volume
+	of     string // length, mass, volume …
 	factor float64
 }
 
@@ -103,6 +107,7 @@ func readWords() vocabulary {
 		}
 	}
 	v.points, v.percent, v.about = lists.Set("points"), lists.Set("percent"), lists.Set("about")
+	v.basis, v.falls = lists.Set("basis points"), lists.Set("falls")
 	return v
 }
 
@@ -135,7 +140,25 @@ func Find(text string) []Figure {
 		}
 	}
 	slices.SortFunc(out, func(a, b Figure) int { return a.Start - b.Start })
-	return shareUnits(text, out)
+	return joinTimes(text, shareUnits(text, out))
+}
+
+// joinTimes makes one figure of "1 h 30 min" and "2 years and 6 months".
+func joinTimes(text string, all []Figure) []Figure {
+	for i := len(all) - 2; i >= 0; i-- {
+		f, next := &all[i], all[i+1]
+		if f.Unit != Time || next.Unit != Time || next.Start < f.End || next.Values[0] >= f.Step {
+			continue
+		}
+		switch strings.TrimSpace(text[f.End:next.Start]) {
+		case "", "and", "und", "et", "y", "en":
+			f.Values, f.Step, f.End = []float64{f.Values[0] + next.Values[0]}, next.Step, next.End
+			f.Text = text[f.Start:f.End]
+			f.Digits += next.Digits
+			all = slices.Delete(all, i+1, i+2)
+		}
+	}
+	return all
 }
 
 // inWord reports whether a number at [from,to) is a part of a word, of an address or of a
@@ -238,19 +261,28 @@ func (f *Figure) readBefore(text string) {
 	}
 	before = strings.TrimRight(text[:f.Start], " \u00a0")
 	f.About = words.about[strings.ToLower(lastField(before))]
+	if w := lastField(before); strings.EqualFold(w, "minus") {
+		f.Start, f.Plain = len(before)-len(w), false
+		f.negate()
+		return
+	}
 	sign, size := utf8.DecodeLastRuneInString(text[:f.Start])
 	if sign == '-' || sign == '−' || sign == '–' {
 		if r, _ := utf8.DecodeLastRuneInString(text[:f.Start-size]); r == utf8.RuneError || unicode.IsSpace(r) || r == '(' || r == '|' {
 			f.Start -= size
-			for i := range f.Values {
-				f.Values[i] = -f.Values[i]
-			}
+			f.negate()
 			f.Plain = false
 		}
 	}
 }
 
-var wordAfter = regexp.MustCompile(`^[\s\x{a0}]?(?:\(\d+\)\s?)?(us\$|s\$|[%$€£¥₹]|\pL+)`)
+func (f *Figure) negate() {
+	for i := range f.Values {
+		f.Values[i] = -f.Values[i]
+	}
+}
+
+var wordAfter = regexp.MustCompile(`^[\s\x{a0}]?(?:\(\d+\)\s?)?(us\$|s\$|[%$€£¥₹]|°\s?[cf]\b|\pL+[²³23]?(?:/\pL\b)?)`)
 
 // readAfter reads a scale, and a unit, after a number. "per cent" and "pour cent" are two words.
 func (f *Figure) readAfter(text string) {
@@ -267,6 +299,12 @@ func (f *Figure) readAfter(text string) {
 		}
 		w := strings.ToLower(text[f.End:min(len(text), f.End+40)])[m[2]:m[3]]
 		end := f.End + m[3]
+		if whole := strings.ReplaceAll(w, " ", ""); words.measures[whole].factor > 0 {
+			w = whole
+		} else if name := lettersAfter(w); name != "" && len(name) < len(w) { // euros/year
+			end -= len(w) - len(name)
+			w = name
+		}
 		rest := strings.ToLower(text[min(len(text), end):min(len(text), end+30)])
 		symbol, _ := utf8.DecodeRuneInString(rest)
 		money := f.Unit != "" && f.Unit != Percent || words.currencies[string(symbol)] != "" // 3.4 M€
@@ -277,6 +315,12 @@ func (f *Figure) readAfter(text string) {
 		case words.points[w]:
 			f.unit(Points, 1, end)
 			return
+		case words.basis[w]:
+			f.unit(Points, 0.01, end)
+			return
+		case basisAfter.MatchString(w + rest):
+			f.unit(Points, 0.01, end+len(basisAfter.FindString(w+rest))-len(w))
+			return
 		case (w == "per" || w == "pour" || w == "por") && (strings.HasPrefix(rest, " cent") || strings.HasPrefix(rest, " ciento")):
 			f.unit(Percent, 1, end+1+len(lettersAfter(rest[1:])))
 			return
@@ -284,6 +328,10 @@ func (f *Figure) readAfter(text string) {
 			f.multiply(scaleLetters[w])
 			f.Scale, f.Plain, f.End = scaleLetters[w], false, end
 			continue
+		case f.Unit == "" && f.Scale == 1 && len(w) == 4 && scaleLetters[w[:1]] > 0 && words.currencies[w[1:]] != "": // TEUR
+			f.Scale = scaleLetters[w[:1]]
+			f.unit(words.currencies[w[1:]], f.Scale, end)
+			return
 		case words.scales[w] > 0 && f.Scale == 1 && f.scaleWord(w, m[2] == 0):
 			f.multiply(words.scales[w])
 			f.Scale, f.Plain, f.End = words.scales[w], false, end
@@ -297,7 +345,7 @@ func (f *Figure) readAfter(text string) {
 		case words.measures[w].factor > 0 && f.Unit == "" && f.Scale == 1 && symbol != '\'' && symbol != '’':
 			f.Factor = words.measures[w].factor
 			f.unit(words.measures[w].of, f.Factor, end)
-		case words.days[w] > 0 && f.Unit == "" && (len(w) > 1 || language.IsIdeograph([]rune(w)[0])):
+		case words.days[w] > 0 && f.Unit == "" && (len(w) > 1 || w == "h" || language.IsIdeograph([]rune(w)[0])):
 			f.unit(Time, words.days[w], end)
 		}
 		return
@@ -306,6 +354,9 @@ func (f *Figure) readAfter(text string) {
 
 // pointsAfter matches words for percentage points.
 var pointsAfter = regexp.MustCompile(`^(?:percentage|percent|%|pct)[ -]points?\b|^points? de (?:pourcentage|%)|^puntos? porcentual(?:es)?\b|^%-?(?:punkte?n?|punten)\b`)
+
+// basisAfter matches words for hundredths of a percentage point.
+var basisAfter = regexp.MustCompile(`^(?:basis points?|points? de base|puntos? básicos?)\b`)
 
 // scaleLetters are scales of amounts of money.
 var scaleLetters = map[string]float64{"k": 1e3, "t": 1e3, "m": 1e6, "b": 1e9}

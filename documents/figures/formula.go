@@ -24,12 +24,26 @@ var (
 	goSigns    = strings.NewReplacer("[", "(", "]", ")", "%", "")
 )
 
+// rangeOf matches "4–7" and "7-4".
+var rangeOf = regexp.MustCompile(`^[( ]*(\d[\d.,]*?)\s?%?[-–](\d[\d.,]*?)[) .,%]*$`)
+
+// isRange reports whether a run is a range and no difference: the first number is the smaller one.
+func isRange(run string) bool {
+	m := rangeOf.FindStringSubmatch(run)
+	if m == nil {
+		return false
+	}
+	from, _ := Readings(m[1])
+	to, _ := Readings(m[2])
+	return from != nil && to != nil && from[0] < to[0]
+}
+
 // formulasIn returns the calculations of a text: numbers with + - * / between them.
 func formulasIn(text string) (out []formula) {
 	const longest = 400
 	for _, m := range formulaRun.FindAllStringIndex(text, -1) {
 		run := text[m[0]:m[1]]
-		if len(run) > longest || !operator.MatchString(run) {
+		if len(run) > longest || !operator.MatchString(run) || isRange(run) {
 			continue
 		}
 		if f, ok := longestFormula(run); ok {

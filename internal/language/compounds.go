@@ -10,6 +10,9 @@ import (
 // compounding are the languages that write several nouns as one word.
 var compounding = NewSet("da de fi nl no sv")
 
+// Compounding reports whether a language writes several nouns as one word.
+func Compounding(lang string) bool { return compounding[lang] }
+
 // linking are the letters that may stand between the parts of such a word.
 var linking = []string{"", "s", "n", "en", "es", "er"}
 

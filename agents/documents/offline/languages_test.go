@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestTablesAnswerInFourLanguages(t *testing.T) {
+func TestTablesAnswerInTheirLanguages(t *testing.T) {
 	docs := map[string]string{
 		"Lagerliste":  "# Lagerliste\n\nArtikel | Lager | Bestand | Mindestbestand | Preis (EUR)\nPumpe P200 | W3 | 4 | 5 | 1.190,00\nSchlauch 2 m | W1 | 152 | 50 | 12,40\nDichtung 40 mm | W3 | 120 | 100 | 3,50\nVentil V7 | W3 | 47 | 20 | 89,00\nFilter F9 | W2 | 0 | 10 | 22,30",
 		"Rechnungen":  "Offene und bezahlte Rechnungen\n\nNr. | Kunde | Betrag | Fällig am | Status\n2026-1 | Müller | 1.200,50 | 01.10.2026 | bezahlt\n2026-2 | Schulz | 300,00 | 15.10.2026 | offen\n2026-3 | Krause | 80,25 | 24.12.2026 | offen\nSumme |  | 1.580,75",
@@ -17,6 +17,9 @@ func TestTablesAnswerInFourLanguages(t *testing.T) {
 		"Facturen":    "Factuur | Klant | Bedrag | Vervaldatum | Betaald\nB-1 | Jansen | 1.200,50 | 01-10-2026 | ja\nB-2 | Visser | 300,00 | 15-10-2026 | nee\nB-3 | Bakker | 80,25 | 24-12-2026 | nee",
 		"Voorraad":    "Onderdeel | Magazijn | Voorraad | Prijs\nPomp P200 | W3 | 4 | 1.190,00\nSlang | W1 | 152 | 12,40\nPakking | W3 | 120 | 3,50",
 	}
+	docs["Lager"] = "# Lager\n\nArtikel | Lagerplats | Saldo | Beställningspunkt | Pris\nPump P200 | W3 | 4 | 5 | 1190,00\nSlang | W1 | 152 | 50 | 12,40\nPackning | W3 | 120 | 130 | 3,50"
+	docs["Varer"] = "# Varer på lager\n\nVare | Lagersted | Beholdning | Mindstebeholdning | Pris\nPumpe P200 | W3 | 4 | 5 | 1.190,00\nSlange | W1 | 152 | 50 | 12,40\nPakning | W3 | 120 | 130 | 3,50"
+	docs["Parts"] = "Part | Warehouse | Stock | Minimum stock | Ordered\nPump P200 | W3 | 4 | 5 | 10\nHose 2 m | W1 | 152 | 50 | 0\nSeal 40 mm | W3 | 120 | 130 | 200\nValve V7 | W2 | 20 | 20 | 5"
 	for _, of := range []struct {
 		title, question string
 		want            []string // nil: no answer
@@ -61,6 +64,41 @@ func TestTablesAnswerInFourLanguages(t *testing.T) {
 		{"Voorraad", "Wat is de hoogste voorraad?", []string{"**152**"}},
 		{"Voorraad", "Welk onderdeel is het goedkoopst?", []string{"**3,50**"}},
 		{"Voorraad", "Wat is de gemiddelde prijs?", []string{"**401.97**"}},
+		{"Lagerliste", "Wie hoch ist der Gesamtbestand?", []string{"**323**", "of Bestand"}},
+		{"Lagerliste", "Wie hoch ist der Lagerbestand der Pumpe P200?", []string{"**4**"}},
+		{"Lagerliste", "Wie hoch ist der Durchschnittspreis?", []string{"**263.44 EUR**"}},
+		{"Lagerliste", "Welcher Artikel hat den höchsten Lagerbestand?", []string{"**152**", "Bestand"}},
+		{"Lagerliste", "Welche Artikel liegen unter dem Mindestbestand?", []string{"2 of 5 rows", "| Pumpe P200 |", "| Filter F9 |"}},
+		{"Lagerliste", "Wie viele Artikel haben einen Bestand unter dem Mindestbestand?", []string{"**2** rows"}},
+		{"Lagerliste", "Welche Artikel kosten höchstens 50 Euro?", []string{"3 of 5 rows"}},
+		{"Lagerliste", "Welche Artikel sind nicht im Lager W3?", []string{"2 of 5 rows", "| Schlauch 2 m |", "| Filter F9 |"}},
+		{"Lagerliste", "Wie hoch ist der Sicherheitsbestand der Pumpe P200?", nil},
+		{"Voorraad", "Wat is de totaalvoorraad?", []string{"**276**"}},
+		{"Voorraad", "Wat is de magazijnvoorraad van de pomp P200?", []string{"**4**"}},
+		{"Voorraad", "Welke onderdelen liggen niet in magazijn W3?", []string{"1 of 3 rows", "| Slang |"}},
+		{"Lager", "Vilken artikel har högst lagersaldo?", []string{"**152**", "Slang"}},
+		{"Lager", "Vad är genomsnittspriset?", []string{"**401.97**"}},
+		{"Lager", "Hur många artiklar finns på lagerplats W3?", []string{"**2** rows"}},
+		{"Lager", "Vilka artiklar ligger under beställningspunkten?", []string{"2 of 3 rows", "| Pump P200 |", "| Packning |"}},
+		{"Varer", "Hvilken vare har den højeste lagerbeholdning?", []string{"**152**", "Slange"}},
+		{"Varer", "Hvad er gennemsnitsprisen?", []string{"**401.97**"}},
+		{"Varer", "Hvilke varer ligger under mindstebeholdningen?", []string{"2 of 3 rows", "| Pumpe P200 |", "| Pakning |"}},
+		{"Parts", "Which parts are below the minimum stock?", []string{"2 of 4 rows", "| Pump P200 |", "| Seal 40 mm |"}},
+		{"Parts", "Which parts are below their minimum stock in W3?", []string{"2 of 4 rows"}},
+		{"Parts", "How many parts have less stock than ordered?", []string{"**2** rows", "| Pump P200 |", "| Seal 40 mm |"}},
+		{"Parts", "Which parts have more stock than 20?", []string{"2 of 4 rows"}},
+		{"Parts", "What is the safety stock of pump P200?", nil},
+		{"Parts", "What is the current stock of pump P200?", []string{"**4**"}},
+		{"Parts", "For which parts is the stock at most the minimum stock?", []string{"3 of 4 rows"}},
+		{"Parts", "How many parts are below the minimum stock?", []string{"**2** rows"}},
+		{"Parts", "What is the lowest stock?", []string{"**4**"}},
+		{"Parts", "What is the highest minimum stock?", []string{"**130**"}},
+		{"Parts", "Which parts are not in W3?", []string{"2 of 4 rows", "| Hose 2 m |"}},
+		{"Parts", "Which parts except those in W3 are there?", []string{"2 of 4 rows", "| Hose 2 m |"}},
+		{"Parts", "Which parts have a stock of at most 20?", []string{"2 of 4 rows"}},
+		{"Parts", "Which parts are below the safety stock?", nil},
+		{"Stock", "Combien de pièces ne sont pas dans le dépôt W3 ?", []string{"**1** row"}},
+		{"Stock", "Quelles pièces ne sont pas chères ?", nil},
 		{"Lagerliste", "Wie viele Schuhe sind im Lager W3?", nil},
 		{"Lagerliste", "Welche Rechnungen sind nicht überfällig?", nil},
 	} {

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/documents/figures"
+	"github.com/palaver-chat/palaver/documents/tables"
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
@@ -80,6 +81,8 @@ type word struct {
 	name bool
 }
 
+func (w word) end() int { return w.at + len(w.text) }
+
 // tableQuestion is a question as the search in tables reads it.
 type tableQuestion struct {
 	text    string // in small letters
@@ -122,6 +125,17 @@ func readQuestion(text, lang string, now time.Time) tableQuestion {
 			q.figures = append(q.figures, f)
 		}
 	}
+	for _, list := range []string{"not", "except"} { // "non-vested" is a name
+		q.said[list] = slices.DeleteFunc(q.said[list], func(s span) bool { return strings.HasPrefix(q.text[s.end:], "-") })
+	}
+	q.readComparisons()
+	for _, list := range operations { // "at most 500" asks for no maximum
+		q.said[list] = slices.DeleteFunc(q.said[list], func(s span) bool {
+			return slices.ContainsFunc(slices.Concat(q.said["above"], q.said["below"]), func(b span) bool {
+				return b.start <= s.start && s.end <= b.end && slices.ContainsFunc(q.figures, func(f figures.Figure) bool { return follows(b, f) })
+			})
+		})
+	}
 	if m := yearRange.FindStringSubmatch(q.text); m != nil && (q.says("average") || q.says("sum") || q.says("max") || q.says("min")) {
 		from, _ := strconv.Atoi(m[1]) // digits
 		to, _ := strconv.Atoi(m[2])
@@ -130,6 +144,99 @@ func readQuestion(text, lang string, now time.Time) tableQuestion {
 		}
 	}
 	return q
+}
+
+// readComparisons reads "less stock than": the words around what is compared.
+func (q tableQuestion) readComparisons() {
+	const longest = 40 // bytes between the two words
+	for _, than := range q.said["than"] {
+		for list, bound := range map[string]string{"more": "above", "less": "below"} {
+			for _, s := range q.said[list] {
+				if s.end < than.start && than.start-s.end <= longest && than.start-s.end > 1 {
+					q.said[bound] = append(q.said[bound], than)
+					q.said["compares"] = append(q.said["compares"], s)
+				}
+			}
+		}
+	}
+}
+
+// operations are the lists of what is asked of many rows, the first that is said first.
+var operations = []string{"count", "average", "max", "min", "last day", "first day", "sum"}
+
+// follows reports whether a figure stands right behind "more than" or the like.
+func follows(bound span, f figures.Figure) bool {
+	return f.Start >= bound.end && f.Start-bound.end <= 6
+}
+
+// spellApart writes the compounds of a question as two words if the last of them is in the name of
+// a column, and the first is one of the table's own words, a place of stock, or says what to do with
+// the column: "Gesamtbestand" asks for the total of "Bestand".
+func spellApart(question string, t *openTable) string {
+	if !language.Compounding(t.lang) {
+		return question
+	}
+	own := language.NewSet(strings.Join(language.Words(t.title+" "+t.Heading+" "+t.Caption), " "))
+	for _, c := range t.Columns {
+		for _, w := range language.Words(c.Name) {
+			own[w] = true
+		}
+	}
+	known := func(first string) bool {
+		for _, part := range []string{first, strings.TrimSuffix(first, "s"), strings.TrimSuffix(first, "n"), strings.TrimSuffix(first, "en")} {
+			if slices.ContainsFunc(append([]string{"in stock", "thing"}, operations...), func(list string) bool { return is(list, part) }) || own[part] {
+				return true
+			}
+		}
+		return false
+	}
+	return wordPattern.ReplaceAllStringFunc(question, func(x string) string {
+		low := strings.ToLower(x)
+		for w := range own {
+			if sameWord(w, low, t.lang) {
+				return x
+			}
+		}
+		if len(low) != len(x) {
+			return x
+		}
+		for at := range low {
+			first, last := low[:at], low[at:]
+			if utf8.RuneCountInString(last) >= leastPart && known(first) && slices.ContainsFunc(t.Columns, func(c tables.Column) bool {
+				return slices.ContainsFunc(language.Words(c.Name), func(w string) bool {
+					return sameWord(w, last, t.lang) || endsWith(w, last, t.lang)
+				})
+			}) {
+				if is("in stock", first) {
+					return x[at:]
+				}
+				return x[:at] + " " + x[at:]
+			}
+		}
+		return x
+	})
+}
+
+const leastPart = 4 // characters of a part of a compound
+
+// sameWord reports whether two words are forms of one. Scandinavian nouns have their article as an ending.
+func sameWord(a, b, lang string) bool {
+	if language.StemIn(a, lang) == language.StemIn(b, lang) {
+		return true
+	}
+	if lang != "sv" && lang != "da" && lang != "no" {
+		return false
+	}
+	return slices.ContainsFunc([]string{"et", "en", "t", "n"}, func(article string) bool {
+		return a == b+article || b == a+article
+	})
+}
+
+// endsWith reports whether a word is a compound that ends with another one, in any of its forms.
+func endsWith(compound, head, lang string) bool {
+	stem := language.StemIn(head, lang)
+	at := strings.LastIndex(compound, stem)
+	return at >= leastPart-1 && len(stem) >= leastPart && sameWord(compound[at:], head, lang)
 }
 
 // yearRange matches "from 2017 to 2019".
@@ -163,6 +270,8 @@ func (q tableQuestion) match(text, lang string) (used []int) {
 	return used
 }
 
+func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
+
 func hasDigitOrUpper(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsDigit(r) || unicode.IsUpper(r) }) && len(s) > 1
 }
@@ -177,14 +286,24 @@ func (q tableQuestion) some(text, lang string) (used []int) {
 	return used
 }
 
-// column returns the words of the question that are in the name of a column. "Year" in "In which
-// year" names none.
+// column returns the words of the question that are in the name of a column, or that a compound in
+// it ends with: "Preis" in "Stückpreis". "Year" in "In which year" names none.
 func (q tableQuestion) column(name, lang string) []int {
 	period := q.in(q.said["period"])
-	return slices.DeleteFunc(q.some(name, lang), func(i int) bool { return slices.Contains(period, i) })
+	used := q.some(name, lang)
+	if len(used) == 0 && language.Compounding(lang) {
+		for _, w := range language.Words(name) {
+			for i, x := range q.words {
+				if !x.filler && endsWith(w, x.text, lang) {
+					used = append(used, i)
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(used, func(i int) bool { return slices.Contains(period, i) })
 }
 
-// index returns the word of the question that is w; -1 if there is none. In German a part of a
+// index returns the word of the question that is w; -1 if there is none. The first part of a
 // compound is the word: "Rechnungen" in "Rechnungsnummer".
 func (q tableQuestion) index(w, lang string) int {
 	stems := stemsOf(w, lang)
@@ -195,10 +314,10 @@ func (q tableQuestion) index(w, lang string) int {
 			}
 		}
 	}
-	if lang == "de" || lang == "nl" {
+	if language.Compounding(lang) {
 		const least = 5 // bytes of a part of a compound
 		for i, x := range q.words {
-			if stem := language.StemIn(x.text, lang); len(stem) >= least && !x.filler && strings.HasPrefix(w, stem) {
+			if stem := language.StemIn(x.text, lang); len(stem) >= least && !x.filler && strings.HasPrefix(w, stem) || sameWord(w, x.text, lang) {
 				return i
 			}
 		}

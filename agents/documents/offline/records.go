@@ -3,6 +3,7 @@ package offline
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -26,6 +27,7 @@ type condition struct {
 // are, a total, an average, and the highest or the lowest of them.
 func (q tableQuestion) records(t *openTable) (reading, bool) {
 	r := reading{table: t, used: map[int]bool{}, records: true}
+	q.said = maps.Clone(q.said)
 	conditions := q.conditions(t, &r)
 	for _, col := range t.Columns { // a word that names a column says what the rows are
 		if used := q.column(col.Name, t.lang); len(used) > 0 {
@@ -100,7 +102,7 @@ func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // operation returns the list of what a question asks of rows; "" if it asks for the rows.
 func (q tableQuestion) operation() string {
-	for _, list := range []string{"count", "average", "max", "min", "last day", "first day", "sum"} {
+	for _, list := range operations {
 		if q.says(list) {
 			return list
 		}
@@ -375,6 +377,7 @@ func (q tableQuestion) conditions(t *openTable, r *reading) []condition {
 	q.states(t, r, add)
 	q.marks(t, add)
 	q.bounds(t, add)
+	q.against(t, add)
 	before := len(out)
 	keys := q.values(t, r, add)
 	for i := range keys {
@@ -512,7 +515,7 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 			list, sign := bounds.list, bounds.sign
 			for _, s := range q.said[list] {
 				c := number(f)
-				if c < 0 || f.Start < s.end || f.Start-s.end > 6 {
+				if c < 0 || !follows(s, f) {
 					continue
 				}
 				equal := is("or equal", q.text[s.start:s.end])
@@ -520,7 +523,7 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 				add(excerpt.PlainTitle(t.Columns[c].Name)+" "+list+" "+f.Text, func(row tables.Row) bool {
 					cell := row.Cells[c]
 					return cell.IsNumber && (sign*cell.Number > sign*bound || equal && cell.Number == bound)
-				}, append(wordsOf(f.Start, f.End), append(q.in([]span{s}), q.column(t.Columns[c].Name, t.lang)...)...)...)
+				}, append(wordsOf(f.Start, f.End), append(q.in(append(q.said["compares"], s)), q.column(t.Columns[c].Name, t.lang)...)...)...)
 			}
 		}
 	}
@@ -590,6 +593,115 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 	}
 }
 
+// against reads "below the minimum stock" and "more than ordered": a column of numbers that is compared
+// with another one in each row. The words of the second column's name say nothing else.
+func (q tableQuestion) against(t *openTable, add addCondition) {
+	for list, sign := range map[string]float64{"above": 1, "below": -1} {
+		for _, s := range q.said[list] {
+			second, words := q.columnAfter(t, s)
+			if second < 0 {
+				continue
+			}
+			in := func(o span) bool { return slices.ContainsFunc(words, func(i int) bool { return o.has(q.words[i].at) }) }
+			first, score := -1, 0
+			for c, col := range t.Columns {
+				if c == second || col.Kind != tables.Number || anyIs("identifier column", col.Name) {
+					continue
+				}
+				named := slices.DeleteFunc(q.column(col.Name, t.lang), func(i int) bool { return slices.Contains(words, i) })
+				n := 1 + 6*len(named)
+				if len(named) == len(language.Words(col.Name)) {
+					n += 2
+				}
+				for _, w := range language.Words(col.Name) { // "stock" and "minimum stock"
+					if strings.HasSuffix(strings.ToLower(t.Columns[second].Name), w) {
+						n += 2
+					}
+				}
+				switch amount := anyIs("amount column", col.Name); {
+				case amount == anyIs("amount column", t.Columns[second].Name):
+					n += 2
+				case anyIs("quantity column", col.Name) && !amount:
+					n++
+				}
+				switch {
+				case n > score:
+					first, score = c, n
+				case n == score:
+					first = -1 // it is not clear which one
+				}
+			}
+			if first < 0 {
+				continue
+			}
+			equal := is("or equal", q.text[s.start:s.end])
+			add(excerpt.PlainTitle(t.Columns[first].Name)+" "+list+" "+excerpt.PlainTitle(t.Columns[second].Name), func(row tables.Row) bool {
+				x, y := row.Cells[first], row.Cells[second]
+				return x.IsNumber && y.IsNumber && (sign*x.Number > sign*y.Number || equal && x.Number == y.Number)
+			}, append(q.in(append(q.said["compares"], s)), append(words, q.column(t.Columns[first].Name, t.lang)...)...)...)
+			for name := range q.said {
+				if name != "thing" && name != "being" {
+					q.said[name] = slices.DeleteFunc(slices.Clone(q.said[name]), func(o span) bool { return o != s && in(o) })
+				}
+			}
+		}
+	}
+}
+
+// columnAfter returns the column of numbers whose name stands behind a place of the question, and the
+// words of it; -1 if there is none. Of several, it is the one with most words.
+func (q tableQuestion) columnAfter(t *openTable, s span) (column int, words []int) {
+	from := slices.IndexFunc(q.words, func(w word) bool { return w.at >= s.end })
+	column = -1
+	for c, col := range t.Columns {
+		if from < 0 || col.Kind != tables.Number || anyIs("identifier column", col.Name) {
+			continue
+		}
+		names := language.Words(inBrackets.ReplaceAllString(col.Name, " "))
+		i, begin := from, from
+		for begin < len(q.words) && q.words[begin].filler && !q.isOne(begin, names, t.lang) {
+			begin++ // the, their
+		}
+		i = begin
+		for i < len(q.words) && q.isOne(i, names, t.lang) {
+			i++
+		}
+		if n := i - begin; n >= len(names) && n > len(words) {
+			column, words = c, nil
+			for ; begin < i; begin++ {
+				words = append(words, begin)
+			}
+		}
+	}
+	return column, words
+}
+
+// isOne reports whether a word of the question is one of a column's name.
+func (q tableQuestion) isOne(i int, names []string, lang string) bool {
+	return slices.ContainsFunc(names, func(w string) bool {
+		for s := range stemsOf(w, lang) {
+			if q.words[i].stems[s] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// excluded returns the words before word i that exclude it, as in "not in warehouse W3"; nil if there are none.
+func (q tableQuestion) excluded(t *openTable, i int) []int {
+	not := q.in(slices.Concat(q.said["not"], q.said["except"]))
+	for i--; i >= 0; i-- {
+		switch {
+		case slices.Contains(not, i):
+			return not
+		case !q.words[i].filler && !slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return q.isOne(i, language.Words(c.Name), t.lang) }):
+			return nil
+		}
+	}
+	return nil
+}
+
 // endsAt returns the place of an entry of a list that ends right before a place.
 func (q tableQuestion) endsAt(list string, at int) span {
 	for _, s := range q.said[list] {
@@ -652,9 +764,19 @@ func (q tableQuestion) values(t *openTable, r *reading, add addCondition) (keys 
 	for _, c := range order {
 		values := byColumn[c]
 		keys = append(keys, t.distinct(c) == len(t.Rows) && len(values) == 1)
-		add(excerpt.PlainTitle(t.Columns[c].Name)+": "+excerpt.PlainTitle(strings.Join(values, ", ")), func(row tables.Row) bool {
-			return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, row.Cells[c].Text) })
-		}, q.column(t.Columns[c].Name, t.lang)...)
+		first := len(q.words)
+		for i, of := range taken {
+			if of == c {
+				first = min(first, i)
+			}
+		}
+		says, not := ": ", q.excluded(t, first)
+		if not != nil {
+			says, keys[len(keys)-1] = ": not ", false
+		}
+		add(excerpt.PlainTitle(t.Columns[c].Name)+says+excerpt.PlainTitle(strings.Join(values, ", ")), func(row tables.Row) bool {
+			return (not == nil) == slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, row.Cells[c].Text) })
+		}, append(not, q.column(t.Columns[c].Name, t.lang)...)...)
 	}
 	return keys
 }

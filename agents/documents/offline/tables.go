@@ -92,11 +92,38 @@ func (r reading) understood(q tableQuestion) float64 {
 	return known / max(1, all)
 }
 
-// missesName reports whether a reading of records does not understand a name in a question: it says
-// of which records.
-func (r reading) missesName(q tableQuestion) bool {
+// misses reports whether a reading does not understand a word that says of what: one before the name of
+// a column ("safety stock"), or a compound that ends with it. A reading of records must also understand
+// names, what is counted, and words that compare or exclude.
+func (r reading) misses(q tableQuestion) bool {
+	unknown := func(i int) bool { return !q.words[i].filler && !r.used[i] }
+	neutral := q.in(q.said["neutral"])
+	for _, c := range r.also {
+		name := r.table.Columns[c].Name
+		for _, i := range q.column(name, r.table.lang) {
+			if i > 0 && unknown(i-1) && !slices.Contains(neutral, i-1) && q.words[i-1].end() == q.words[i].at-1 && !hasDigit(q.words[i-1].text+q.words[i].text) {
+				return true
+			}
+		}
+	}
+	for i, x := range q.words {
+		if unknown(i) && language.Compounding(r.table.lang) && slices.ContainsFunc(r.table.Columns, func(c tables.Column) bool {
+			return slices.ContainsFunc(language.Words(c.Name), func(w string) bool { return endsWith(x.text, w, r.table.lang) })
+		}) {
+			return true
+		}
+	}
+	if !r.records {
+		return false
+	}
+	limits := q.in(slices.Concat(q.said["not"], q.said["except"], q.said["above"], q.said["below"], q.said["more"], q.said["less"]))
 	for i, w := range q.words {
-		if r.records && w.name && !w.filler && !r.used[i] {
+		if !r.used[i] && (w.name && !w.filler || slices.Contains(limits, i)) {
+			return true
+		}
+	}
+	for _, s := range q.said["count"] {
+		if i := slices.IndexFunc(q.words, func(w word) bool { return w.at >= s.end && !w.filler }); i >= 0 && !r.used[i] && q.words[i].at-s.end < 20 {
 			return true
 		}
 	}
@@ -119,7 +146,8 @@ func FromTables(question string, f llm.Facts) (text string, ok bool) {
 	all := open(f.Opened)
 	for i := range all {
 		t := &all[i]
-		q := readQuestion(question, t.lang, f.Now)
+		t.lang = cmp.Or(t.lang, language.Detect(question))
+		q := readQuestion(spellApart(question, t), t.lang, f.Now)
 		for _, read := range []func(*openTable) (reading, bool){q.cells, q.records} {
 			r, ok := read(t)
 			if !ok {
@@ -136,7 +164,7 @@ func FromTables(question string, f llm.Facts) (text string, ok bool) {
 				r.use(q.in(q.said[list])...)
 			}
 			score := r.understood(q)
-			if score < leastUnderstood || sure == 0 || r.missesName(q) {
+			if score < leastUnderstood || sure == 0 || r.misses(q) {
 				continue
 			}
 			// A table that is named outranks another of a document that is named.
