@@ -199,10 +199,11 @@ func TestCompareSaysWhatBothSentencesState(t *testing.T) {
 
 func TestAnswerSaysThatThePassagesAreInAnotherLanguage(t *testing.T) {
 	const hint = "another language"
+	german := messages.OtherLanguage.In("de", nil)
 	f := llm.Facts{Message: "Wie viele Stunden hat die Bank, um einen Vorfall zu melden?", Weak: true, Passages: passages(1, "c", "Circular 2024", circular)}
-	has(t, answered(t, llm.TaskInquire, f), messages.NothingFound.Text, hint, "Closest to it")
+	has(t, answered(t, llm.TaskInquire, f), messages.NothingFound.In("de", nil), german, "Am nächsten kommt:")
 	f.Message = "How many zebras are in the zoo of the bank?"
-	if got := answered(t, llm.TaskInquire, f); strings.Contains(got, hint) {
+	if got := answered(t, llm.TaskInquire, f); strings.Contains(got, hint) || strings.Contains(got, german) {
 		t.Error(got)
 	}
 }

@@ -70,16 +70,17 @@ func again(question string, e intent.Edition, f llm.Facts) string {
 		return text
 	}
 	f.Passages = slices.DeleteFunc(slices.Clone(f.Passages), func(x llm.Passage) bool {
-		return !e.In(x.Title, x.Heading, x.Text, named[x.DocID])
+		_, meant := named[x.DocID]
+		return len(named) > 0 && !meant || !e.In(x.Title, x.Heading, x.Text, named[x.DocID])
 	})
 	p := gather(f.Passages, nil)
 	p.Excerpts = slices.DeleteFunc(p.Excerpts, func(s excerpt.Excerpt) bool {
 		return !e.In(s.Text, s.Heading, s.Columns, f.Passages[s.Passage].Heading, f.Passages[s.Passage].Title, named[s.DocID])
 	})
-	if len(p.Excerpts) == 0 {
+	if len(p.Excerpts) == 0 || len(p.rank(question, f.Passages, f.Documents)) == 0 {
 		return nothing
 	}
-	return sentences(f, p)
+	return strings.Replace(sentences(f, p), NothingFound(f), nothing, 1)
 }
 
 // textsOf returns the texts of a document's passages.

@@ -9,24 +9,34 @@ import (
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
-// points finds how many points or sentences a summary is to have.
-var points = regexp.MustCompile(`(?i)\b(?:([1-9]\d?)|(two|zwei)|(three|drei)|(four|vier)|(five|fünf))[ -](?:\pL+ )?(?:bullets?|points?|sentences?|items?|(?:stich)?punkten?|sätzen?)(?:\PL|$)`)
+// points matches the words for the parts of a summary.
+var points = regexp.MustCompile(`^(?:bullets?|points?|sentences?|items?|(?:stich)?punkten?|sätzen?|phrases?|puntos?|frases?|punten|zinnen)$`)
 
 // wantedPoints returns how many points a message asks for; 0 if it does not say.
 func wantedPoints(message string) int {
-	m := points.FindStringSubmatch(message)
-	if m == nil {
-		return 0
+	const most, before = 99, 2 // words between the number and "points"
+	words := language.Words(message)
+	for i, w := range words {
+		if !points.MatchString(w) {
+			continue
+		}
+		for _, said := range slices.Backward(words[max(0, i-before):i]) {
+			n, err := strconv.Atoi(said)
+			if err != nil {
+				n = figures.Count(said)
+			}
+			if n > 0 && n <= most {
+				return n
+			}
+		}
 	}
-	if n, err := strconv.Atoi(m[1]); err == nil {
-		return n
-	}
-	return 1 + slices.IndexFunc(m[1:], func(s string) bool { return s != "" }) // two is the second
+	return 0
 }
 
 const (
