@@ -160,6 +160,7 @@ type Document struct {
 // remote models read only the prompt (Messages).
 type Facts struct {
 	Message   string      // the person's latest message, mentions left out
+	Language  string      // in which the person asks, as ISO 639-1; empty: what Message tells
 	Recent    []Message   // up to five earlier messages, oldest first
 	Action    chat.Action // chosen action; empty while unknown
 	Documents []Document  // registry, or the documents an answer is about

@@ -112,6 +112,7 @@ func (a *Activities) gather(parent context.Context, ref activities.TurnRef, r Wr
 			return material{}, err
 		}
 	}
+	m.ReadLanguage()
 	if r.Action == chat.Audit {
 		m.SetAudited(m.texts[chat.TextSource], subject)
 	} else {

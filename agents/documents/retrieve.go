@@ -221,13 +221,19 @@ func (a *Activities) query(ctx context.Context, ref activities.TurnRef, r Retrie
 	q.whole = free
 	free = strings.TrimSpace(language.ReplaceNames(free, mention.Titles(q.docs), " ")) // these documents are searched anyway
 	q.text = free
-	if r.Action != chat.Inquire || !intent.GoesOn(free) {
+	edition := intent.EditionOf(q.whole, a.Time())
+	if r.Action != chat.Inquire || len(edition.Words) == 0 && !intent.GoesOn(free) {
 		return q, nil
 	}
 	if before == "" && len(intent.SubjectWords(t.Content.Message)) >= maybeVagueWords {
 		if before, err = a.lastQuestion(ctx, ref); err != nil {
 			return query{}, err
 		}
+	}
+	if len(edition.Words) > 0 && before != "" {
+		q.whole = edition.Of(before)
+		q.text = strings.TrimSpace(language.ReplaceNames(q.whole, mention.Titles(q.docs), " "))
+		return q, nil
 	}
 	q.text, q.whole = strings.TrimSpace(before+"\n"+free), strings.TrimSpace(before+"\n"+q.whole)
 	return q, nil
@@ -254,7 +260,7 @@ func (a *Activities) lastQuestion(ctx context.Context, ref activities.TurnRef) (
 			continue
 		}
 		chain = append(chain, recent[i].Content)
-		if !intent.GoesOn(recent[i].Content) {
+		if !intent.GoesOn(recent[i].Content) && len(intent.EditionOf(recent[i].Content, a.Time()).Words) == 0 {
 			break
 		}
 	}

@@ -64,10 +64,16 @@ func (m Message) Then(hint Message) Message {
 func (c Coded) Message() Message { return Message{c, c.English()} }
 
 // English returns the text; "" for an unknown code.
-func (c Coded) English() string {
-	return placeholder.ReplaceAllStringFunc(catalog[c.Code], func(s string) string {
+func (c Coded) English() string { return fill(catalog[c.Code], "en", c.Params) }
+
+// fill puts values into a template.
+func fill(template, lang string, values Params) string {
+	return placeholder.ReplaceAllStringFunc(template, func(s string) string {
 		p := readPlaceholder(s)
-		return p.english(c.Params[p.Name])
+		if nouns, is := counted[p.Kind]; is {
+			return count(number(values[p.Name]), nouns[lang])
+		}
+		return p.english(values[p.Name])
 	})
 }
 

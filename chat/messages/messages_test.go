@@ -63,11 +63,47 @@ func TestPageHasEveryCode(t *testing.T) {
 // inAnswers begins the codes of texts that are part of an answer. The page looks for them.
 const inAnswers = "answer."
 
+// worded begins the codes of texts that the server words itself.
+const worded = "frame."
+
+func TestTextsOfAnswersHaveTheSameValuesInEachLanguage(t *testing.T) {
+	for _, code := range Codes() {
+		if !strings.HasPrefix(string(code), worded) {
+			continue
+		}
+		for _, lang := range framed {
+			in := translations[lang][code]
+			require.NotEmpty(t, in, "%s in %s", code, lang)
+			var here, english []string
+			for _, s := range placeholder.FindAllString(in, -1) {
+				p := readPlaceholder(s)
+				if nouns, is := counted[p.Kind]; is {
+					require.NotEmpty(t, nouns[lang][0]+nouns[lang][1], "%s: %s in %s", code, p.Kind, lang)
+				}
+				here = append(here, p.Name)
+			}
+			for _, p := range code.Placeholders() {
+				english = append(english, p.Name)
+			}
+			require.ElementsMatch(t, english, here, "%s in %s", code, lang)
+		}
+	}
+}
+
+func TestAnAnswerIsWordedInALanguage(t *testing.T) {
+	values := Params{"n": 1, "what": "2024"}
+	require.Equal(t, "Ich habe 1 Zeile dieser Tabelle gesehen. Ohne KI-Modell zähle und rechne ich nicht über eine Tabelle.", RowsSeen.In("de", values))
+	require.Equal(t, "Volgens **Lease**:", AccordingTo.In("nl", Params{"title": "**Lease**"}))
+	require.Equal(t, "I found nothing in your documents that answers this.", NothingFound.In("it", nil), "no words in Italian")
+	require.Equal(t, "There is 1 document that you can ask about:", DocumentsHere.In("", values))
+	require.Equal(t, "a, b und c", Joined("de", []string{"a", "b", "c"}))
+}
+
 func pageList() string {
 	var b strings.Builder
 	b.WriteString("// Made by: go test ./chat/messages -update\n\n/** The codes of the server's texts, with the values in each. */\nexport interface Values {\n")
 	for _, code := range Codes() {
-		if strings.HasPrefix(string(code), inAnswers) {
+		if strings.HasPrefix(string(code), inAnswers) || strings.HasPrefix(string(code), worded) {
 			continue
 		}
 		b.WriteString("  " + quoted(string(code)) + ": ")
@@ -101,6 +137,9 @@ func typeOf(k Kind) string {
 		return "number"
 	case List:
 		return "readonly string[]"
+	}
+	if _, is := counted[k]; is {
+		return "number"
 	}
 	var words []string
 	for _, word := range k.Values() {

@@ -101,11 +101,14 @@ var specialLetters = sync.OnceValue(func() map[string]string {
 	return letters
 })
 
+// englishWords are the words by which English is detected: stop words and what people begin with.
+var englishWords = Union(stopWords, lists.Set("greetings and commands"))
+
 // stopWordLanguages are the languages of each stop word.
 var stopWordLanguages = sync.OnceValue(func() map[string][]string {
 	of := map[string][]string{}
 	for _, lang := range detected {
-		words := stopWords
+		words := englishWords
 		if lang != "en" {
 			words = stopWordsOf()[lang]
 		}

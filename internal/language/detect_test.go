@@ -31,8 +31,13 @@ func TestLanguagesOfShortTextsAreDetected(t *testing.T) {
 		"A havi bérleti díj 600 euró. A felmondási idő három hónap.":                           "hu",
 		"ค่าเช่ารายเดือนคือ 600 ยูโร":                                                          "th",
 		"Tiền thuê hàng tháng là 600 euro.":                                                    "vi",
-		"Invoice 2026-014": "",
-		"":                 "",
+		"hi":             "", // French, too
+		"Hello Palaver!": "en",
+		"Compare Leave Policy 2031 and Leave Policy 2030": "en",
+		"Vergleiche Leave Policy 2031 und 2030":           "de",
+		"Vertaal de brief":                                "nl",
+		"Invoice 2026-014":                                "",
+		"":                                                "",
 	} {
 		require.Equal(t, want, Detect(text), text)
 	}

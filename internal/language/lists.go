@@ -41,6 +41,9 @@ var Determiners = lists.Set("determiners")
 // Common are words too frequent to tell documents or subjects apart.
 var Common = Union(Connecting, Determiners, Pointing, lists.Set("common"))
 
+// TimeUnits are years, months and other units of time, in several languages.
+var TimeUnits = lists.Set("units of time")
+
 // QuestionWords begin a question for a fact.
 var QuestionWords = lists.Set("question words")
 

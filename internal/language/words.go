@@ -138,6 +138,9 @@ func Singular(w string) string {
 // IsStopWord reports whether a lower-case word says nothing about a subject.
 func IsStopWord(w string) bool { return stopWords[w] }
 
+// IsStopWordIn reports whether a lower-case word is a stop word of a language other than English.
+func IsStopWordIn(w, lang string) bool { return stopWordsOf()[lang][w] }
+
 // IsRequestWord reports whether a lower-case word only asks for an explanation.
 func IsRequestWord(w string) bool { return requestWords[w] }
 

@@ -40,7 +40,7 @@ func answer(f llm.Facts) (a offline.Answer) {
 	further := furtherQuestions(f)
 	for _, u := range f.Used {
 		if u.Call.Name == listDocuments && !u.IsError {
-			add(documents.Library(f.Message, f.Library, f.Now))
+			add(documents.Library(f.Message, intent.LanguageOf(f.Message, f.Recent), f.Library, f.Now))
 			continue
 		}
 		if u.Call.Name != "search_documents" || u.IsError {
@@ -94,8 +94,9 @@ func searchAnswer(f llm.Facts, query, more string, passages []llm.Passage) strin
 	if len(passages) == 0 {
 		return "The search for " + italic(query) + " found nothing in your documents."
 	}
-	answer := documents.Inquire(llm.Facts{Message: query + more, Passages: passages, Documents: f.Documents})
-	if answer != documents.NothingFound {
+	f.Language = intent.LanguageOf(f.Message, f.Recent)
+	answer := documents.Inquire(llm.Facts{Message: query + more, Language: f.Language, Passages: passages, Documents: f.Documents})
+	if answer != documents.NothingFound(f) {
 		return answer
 	}
 	// No sentence has the words of the query: show the first of each passage.
@@ -104,7 +105,7 @@ func searchAnswer(f llm.Facts, query, more string, passages []llm.Passage) strin
 	b.WriteString("The search for " + italic(query) + " found:\n")
 	firsts := excerpt.Gather(passages, nil).FirstOfEach(passages)
 	if len(firsts) == 0 {
-		return documents.NothingFound
+		return documents.NothingFound(f)
 	}
 	for _, s := range firsts[:min(len(firsts), most)] {
 		b.WriteString("\n- **" + excerpt.PlainTitle(passages[s.Passage].Title) + "**: " + excerpt.Quote(s))

@@ -61,9 +61,9 @@ func SubjectWords(message string) []string {
 // GoesOn reports whether a message says too little by itself to be searched for: "and the
 // other one?", "what about last year's version".
 func GoesOn(message string) bool {
-	own := 0
+	own, lang := 0, language.Detect(message)
 	for _, w := range SubjectWords(message) {
-		if !generic[w] && !language.IsYearOrVersion(w) && !relativeTime[w] && !stressing[w] {
+		if !generic[w] && !language.IsYearOrVersion(w) && !language.TimeUnits[w] && !relativeTime[w] && !stressing[w] && !language.IsStopWordIn(w, lang) {
 			own++
 		}
 	}
@@ -73,7 +73,7 @@ func GoesOn(message string) bool {
 // stressing are words that only add emphasis: "really? also on Sundays?".
 var stressing = lists.Set("stressing")
 
-var relativeTime = language.NewSet("year years s year's now instead too")
+var relativeTime = language.NewSet("s year's now instead too")
 
 func hasAny(words []string, of language.Set) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return of[w] })

@@ -8,7 +8,20 @@ import (
 
 	"github.com/palaver-chat/palaver/documents/sentence"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm"
 )
+
+// LanguageOf returns the language of what a message says to do, as ISO 639-1. One that does not
+// tell, such as "2024?", is in the language of the message before it. It returns "" if none tells.
+func LanguageOf(message string, recent []llm.Message) string {
+	lang := language.Detect(Instruction(message))
+	for i := len(recent) - 1; i >= 0 && lang == ""; i-- {
+		if recent[i].Role == llm.User {
+			lang = language.Detect(Instruction(recent[i].Text))
+		}
+	}
+	return lang
+}
 
 // isInstruction reports whether s says what to do.
 func isInstruction(s string) bool {

@@ -3,6 +3,7 @@ package mention
 import (
 	"slices"
 
+	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
@@ -58,7 +59,8 @@ func (c *Candidates) ByRules() Choice {
 	for _, id := range c.Found.IDs {
 		c.take(&out, id, Inferred)
 	}
-	out.Sure = out.Sure || c.Found.Exact
+	next := len(c.Found.IDs) > 0 && !c.Found.Back && intent.NamesNext(c.Instruction) // "and in 2024?": that document alone
+	out.Sure = out.Sure || c.Found.Exact || next
 	out.Unknown = c.Found.Unknown
 	out.Suggested = slices.DeleteFunc(slices.Clone(c.Found.Open), func(id string) bool { return slices.Contains(out.IDs, id) })
 	switch {

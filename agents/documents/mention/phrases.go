@@ -84,6 +84,7 @@ func (r *reader) phrases() (out []phrase) {
 			p.plural = true
 		case definiteWords[raw]:
 			p.definite = p.definite || len(p.at) == 0
+		case !r.named(w.Token) && (language.TimeUnits[raw] || language.IsStopWordIn(raw, r.language)):
 		case w.Stop || joining[raw] || anyDocument[raw] || statingVerbs[raw] || indefiniteWords[raw]:
 		case fillers[raw], verbsToo[raw] && i+1 < len(r.words) && objectWords[r.words[i+1].Raw]:
 		case actionWords[raw] && !r.named(w.Token):

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 const nouns = `(?:one|document|doc|file|paper|version|text|polic(?:y|ies)|contract|circular|regulation|guideline|agreement|report|email|handbook|lease)\w*`
@@ -80,6 +81,7 @@ func (r *reader) readReferences() {
 		return
 	}
 	switch {
+	case len(last) > 0 && r.asksForOther(last[0]): // "and in 2024?" after a document of 2025
 	case len(r.found) == 0 && len(last) > 0 && (intent.Continues(r.Text) || r.documents && len(r.phrases()) == 0): // "and weekends?", "summarize"
 		add(0, last[:1]...)
 		if r.compare && len(last) > 1 {
@@ -90,6 +92,11 @@ func (r *reader) readReferences() {
 			add(len(r.words), oldestOrNewest(others, 1)[0])
 		}
 	}
+}
+
+// asksForOther reports whether the message names a year or a version, and a document is one of another.
+func (r *reader) asksForOther(d *document) bool {
+	return len(r.found) == 0 && slices.ContainsFunc(r.words, func(w language.Word) bool { return d.conflicts(w.Token) })
 }
 
 // other returns the document that is not the one spoken of last: its other version, or the

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -51,7 +50,8 @@ type reader struct {
 	text      string
 	words     []language.Word
 	upper     []bool // the word begins with a capital, within a sentence
-	documents bool   // the action works on named documents
+	language  string
+	documents bool // the action works on named documents
 	compare   bool
 	taken     []bool
 	found     []found
@@ -62,6 +62,7 @@ type reader struct {
 func (l *Library) Resolve(q Request) Resolution {
 	q.Text = language.Commands(q.Text)
 	r := &reader{Library: l, Request: q, documents: intent.OnDocuments(q.Text, q.Action) || intent.NamesNext(q.Text), compare: intent.Comparing(q.Text, q.Action)}
+	r.language = language.Detect(q.Text)
 	r.readQuoted()
 	r.scan()
 	r.findNames()
@@ -167,7 +168,7 @@ func (r *reader) callsIt(quoted string) bool {
 // scan reads the words of the message as the names write them: words that a name joins or
 // writes apart, and misspelt ones.
 func (r *reader) scan() {
-	r.text = versionNumber.ReplaceAllString(r.withYears(language.NormalizeName(r.withShort(r.text))), "v$1")
+	r.text = versionNumber.ReplaceAllString(intent.WithYears(language.NormalizeName(r.withShort(r.text)), r.Now, func(year string) bool { return r.df[year] > 0 }), "v$1")
 	runes := []rune(r.text)
 	scanned := language.Scan(r.text)
 	for i := 0; i < len(scanned); i++ {
@@ -291,26 +292,6 @@ func (r *reader) beside(i int, t language.Token) bool {
 
 // versionNumber matches "version 4", which names write v4.
 var versionNumber = regexp.MustCompile(`(?i)\b(?:version|versión|versione|versie|fassung)\s+(\d{1,3})\b`)
-
-var relativeYear = regexp.MustCompile(`(?i)\b(?:the )?(last|this|previous|current) year(?:['’]s|s['’]?)?|\b(?:im )?(letzten?|vorigen?|diese[ms]?) jahr(?:e?s)?\b|\bl['’]année (dernière)\b|\bdel? año (pasado)\b|\bvorig jaar\b`)
-
-// withYears replaces words for years with their numbers when a name has the number. Last
-// year's version is else the previous one.
-func (r *reader) withYears(text string) string {
-	if r.Now.IsZero() {
-		return text
-	}
-	return relativeYear.ReplaceAllStringFunc(text, func(s string) string {
-		year, instead := r.Now.Year()-1, "previous"
-		if lower := strings.ToLower(s); strings.Contains(lower, "this") || strings.Contains(lower, "current") || strings.Contains(lower, "dies") {
-			year, instead = r.Now.Year(), "current"
-		}
-		if n := strconv.Itoa(year); r.df[n] > 0 {
-			return n
-		}
-		return instead
-	})
-}
 
 // findNames finds names that the message contains as a whole. A name of one word must look
 // like a name, unless the action works on documents.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
@@ -37,7 +38,9 @@ const (
 	inOrder
 )
 
-func (s severity) String() string { return [...]string{"High", "Medium", "Low", "In order"}[s] }
+func (s severity) name() messages.Message {
+	return [...]messages.Message{messages.High, messages.Medium, messages.Low, messages.InOrder}[s]
+}
 
 // finding is the result of comparing a rule with a sentence of the text.
 type finding struct {
@@ -51,44 +54,43 @@ type finding struct {
 // audit compares the rules in the documents with the sentences of the text in the message.
 func audit(f llm.Facts) string {
 	const mostFindings, mostFine = 10, 5
-	p := gather(f.Passages, canonical)
+	p, v := gather(f.Passages, canonical), voiceOf(f)
 	p.Excerpts = slices.DeleteFunc(p.Excerpts, func(s excerpt.Excerpt) bool { return !isRule(s.Text) })
 	if len(p.Excerpts) == 0 {
-		return "There is nothing to audit against: the documents hold no sentence that reads like a rule."
+		return v.say(messages.NoRules, nil)
 	}
 	under := excerpt.Sentences(withoutMailHeader(f.Message))
 	if len(under) == 0 {
-		return "There is nothing to audit: the message holds no text to check."
+		return v.say(messages.NoTextToAudit, nil)
 	}
 	p.Excerpts = append(p.Excerpts, under...)
 	n := len(p.Excerpts) - len(under)
 	p.Weigh(canonical) // rules and text are weighed together
-	found := p.check(p.Excerpts[:n], p.Excerpts[n:])
+	found := p.check(p.Excerpts[:n], p.Excerpts[n:], v)
 
 	var b strings.Builder
 	breaches := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity == inOrder })
 	kept := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity != inOrder })
-	scope := fmt.Sprintf("%s of the documents, %s of the text, set against each other by their words", excerpt.Count(n, "rule"), excerpt.Count(len(under), "sentence"))
-	judged := sentencesOf(found)
+	scope := v.say(messages.AuditScope, messages.Params{"rules": n, "text": len(under)})
 	switch {
 	case len(found) == 0:
-		return p.cannotJudge(p.Excerpts[:n], p.Excerpts[n:], scope)
+		return v.say(messages.CannotJudge, messages.Params{"scope": scope}) + "\n" + p.likeliestRules(p.Excerpts[:n], p.Excerpts[n:])
 	case len(breaches) == 0:
-		fmt.Fprintf(&b, "**No breach found in what could be compared**: %d of %s of the text (%s). The rest was not judged.\n", judged, excerpt.Count(len(under), "sentence"), scope)
+		b.WriteString(v.say(messages.NoBreach, messages.Params{"judged": sentencesOf(found), "text": len(under), "scope": scope}) + "\n")
 	default:
-		fmt.Fprintf(&b, "**%s** (%s). Check each one.\n", excerpt.Count(len(breaches), "finding"), scope)
+		b.WriteString(v.say(messages.FindingsFound, messages.Params{"n": len(breaches), "scope": scope}) + "\n")
 	}
 	for i, x := range breaches[:min(len(breaches), mostFindings)] {
-		fmt.Fprintf(&b, "\n### %d. %s\n\n- **Severity:** %s\n- **Rule:** %s\n- **Text:** %s\n- **Why:** %s.\n",
-			i+1, subject(x.rule), x.severity, inline(x.rule), inline(x.text), x.why)
+		fmt.Fprintf(&b, "\n### %d. %s\n\n- **%s:** %s\n- **%s:** %s\n- **%s:** %s\n- **%s:** %s.\n", i+1, subject(x.rule),
+			v.say(messages.Severity, nil), v.say(x.severity.name(), nil), v.say(messages.Rule, nil), inline(x.rule), v.say(messages.Text, nil), inline(x.text), v.say(messages.Why, nil), x.why)
 	}
 	if more := len(breaches) - mostFindings; more > 0 {
-		fmt.Fprintf(&b, "\n%s not shown.\n", excerpt.Count(more, "further finding"))
+		b.WriteString("\n" + v.say(messages.FindingsHidden, messages.Params{"n": more}) + "\n")
 	}
 	if len(kept) > 0 {
-		b.WriteString("\n### In order\n")
+		b.WriteString("\n### " + v.say(messages.InOrder, nil) + "\n")
 		for _, x := range kept[:min(len(kept), mostFine)] {
-			fmt.Fprintf(&b, "\n- %s fits the rule %s", inline(x.text), inline(x.rule))
+			b.WriteString("\n- " + v.say(messages.FitsRule, messages.Params{"text": inline(x.text), "rule": inline(x.rule)}))
 		}
 	}
 	return b.String()
@@ -103,9 +105,8 @@ func sentencesOf(found []finding) int {
 	return len(seen)
 }
 
-// cannotJudge says that no rule could be compared with the text, and lists the rules that
-// are most similar to it.
-func (p pool) cannotJudge(rules, text []excerpt.Excerpt, scope string) string {
+// likeliestRules lists the rules that are most similar to a text.
+func (p pool) likeliestRules(rules, text []excerpt.Excerpt) string {
 	const most = 5
 	like := map[int]float64{}
 	for _, r := range rules {
@@ -116,7 +117,6 @@ func (p pool) cannotJudge(rules, text []excerpt.Excerpt, scope string) string {
 	rules = slices.Clone(rules)
 	slices.SortStableFunc(rules, func(a, b excerpt.Excerpt) int { return cmp.Compare(like[b.Order], like[a.Order]) })
 	var b strings.Builder
-	fmt.Fprintf(&b, "**I could not judge this.** No sentence of the text could be compared with a rule (%s). That does not mean that it breaks none. These rules may matter:\n", scope)
 	for _, r := range rules[:min(len(rules), most)] {
 		b.WriteString("\n- " + inline(r))
 	}
@@ -133,7 +133,7 @@ func withoutMailHeader(text string) string { return mailHeader.ReplaceAllString(
 
 // check compares each sentence of the text with the rules most similar to it. It keeps the
 // most severe result of each, breaches first.
-func (p pool) check(rules, text []excerpt.Excerpt) []finding {
+func (p pool) check(rules, text []excerpt.Excerpt, v voice) []finding {
 	const nearest = 4
 	var out []finding
 	for i, t := range text {
@@ -145,7 +145,7 @@ func (p pool) check(rules, text []excerpt.Excerpt) []finding {
 		around = slices.CompactFunc(around, func(a, b excerpt.Entry) bool { return a.Word == b.Word })
 		var near []finding
 		for _, r := range rules {
-			if x, ok := p.compareRule(r, t, around); ok {
+			if x, ok := p.compareRule(r, t, around, v); ok {
 				near = append(near, x)
 			}
 		}
@@ -174,7 +174,7 @@ func (p pool) check(rules, text []excerpt.Excerpt) []finding {
 // compareRule judges a sentence by one rule; ok is false when their subjects differ.
 // Words of the sentences around it count, too, but the sentence itself must share a rare
 // word with the rule, or two words.
-func (p pool) compareRule(r, t excerpt.Excerpt, around excerpt.Vector) (finding, bool) {
+func (p pool) compareRule(r, t excerpt.Excerpt, around excerpt.Vector, v voice) (finding, bool) {
 	const alike, touches, barely, beside = 0.5, 0.2, 0.12, 0.35
 	var shared, nearby float64
 	words, telling, beyond := 0, false, 0
@@ -193,7 +193,7 @@ func (p pool) compareRule(r, t excerpt.Excerpt, around excerpt.Vector) (finding,
 	weight := shared + beside*(nearby-shared)
 	share := weight / min(r.Vec.Sum(), t.Vec.Sum())
 	x := finding{rule: r, text: t, weight: weight}
-	why, sure := p.brokenLimit(r.Text, t.Text)
+	why, sure := p.brokenLimit(r.Text, t.Text, v)
 	if sure && telling {
 		x.severity, x.why, x.exceeds = high, why, true
 		return x, true
@@ -217,9 +217,9 @@ func (p pool) compareRule(r, t excerpt.Excerpt, around excerpt.Vector) (finding,
 			x.severity = inOrder
 			return x, share >= alike && words > 2 && !bound
 		}
-		x.severity, x.why = grade(share, words), "the text does what the rule restricts"
+		x.severity, x.why = grade(share, words), v.say(messages.Restricts, nil)
 	case p.denies(t.Text, r.Vec):
-		x.severity, x.why = min(medium, grade(share, words)), "the text leaves out or denies what the rule demands"
+		x.severity, x.why = min(medium, grade(share, words)), v.say(messages.LeavesOut, nil)
 	default:
 		x.severity = inOrder
 		return x, share >= alike && words > 2 && !denies && !bound
@@ -230,7 +230,7 @@ func (p pool) compareRule(r, t excerpt.Excerpt, around excerpt.Vector) (finding,
 // brokenLimit says which limit of a rule a text breaks; empty when none. sure: the texts
 // around both figures have the same subject, because they share two words or a rare one. The
 // price of a hotel does not break a limit for meals.
-func (p pool) brokenLimit(rule, text string) (why string, sure bool) {
+func (p pool) brokenLimit(rule, text string, v voice) (why string, sure bool) {
 	const rare = 3 // sentences that have the word, rule and text included
 	for _, x := range language.Beyond(rule, text) {
 		shared, telling := 0, false
@@ -239,13 +239,25 @@ func (p pool) brokenLimit(rule, text string) (why string, sure bool) {
 			telling = telling || p.Vocab.DF[a.Word] <= rare
 		})
 		if shared > 1 || telling {
-			return x.String(), true
+			return v.excess(x), true
 		}
 		if why == "" {
-			why = x.String()
+			why = v.excess(x)
 		}
 	}
 	return why, false
+}
+
+// excess says which bound a figure breaks.
+func (v voice) excess(x language.Excess) string {
+	says := messages.AtLeast
+	switch {
+	case x.Date:
+		says = messages.LastDay
+	case x.Upper:
+		says = messages.AtMost
+	}
+	return v.say(says, messages.Params{"said": x.Text, "bound": x.Bound})
 }
 
 // around returns the part of a text around a position, in bytes.

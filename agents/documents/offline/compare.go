@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
@@ -18,7 +19,7 @@ import (
 func compare(f llm.Facts) string {
 	found := bySource(f.Passages)
 	if len(found) < 2 {
-		return "There is nothing to compare: passages of two documents are needed."
+		return voiceOf(f).say(messages.NothingToCompare, nil)
 	}
 	const mostTables = 4
 	var b strings.Builder
@@ -36,7 +37,7 @@ type pair struct {
 }
 
 func table(f llm.Facts, first, second source) string {
-	p := gather(f.Passages, nil)
+	p, v := gather(f.Passages, nil), voiceOf(f)
 	var as, bs []excerpt.Excerpt
 	for _, s := range p.Excerpts {
 		of := sourceID(f.Passages[s.Passage])
@@ -50,10 +51,10 @@ func table(f llm.Facts, first, second source) string {
 			bs = append(bs, s)
 		}
 	}
-	pairs, onlyA, onlyB := p.align(as, bs, intent.Instruction(f.Message))
+	pairs, onlyA, onlyB := p.align(as, bs, intent.Instruction(f.Message), v)
 	titleA, titleB := first.title, second.title
 	if len(pairs)+len(onlyA)+len(onlyB) == 0 {
-		return fmt.Sprintf("**%s** and **%s** have no passage in common that could be set side by side.\n\n", titleA, titleB)
+		return v.say(messages.NothingInCommon, messages.Params{"a": "**" + titleA + "**", "b": "**" + titleB + "**"}) + "\n\n"
 	}
 	var b strings.Builder
 	differences := 0
@@ -62,20 +63,22 @@ func table(f llm.Facts, first, second source) string {
 			differences++
 		}
 	}
-	fmt.Fprintf(&b, "**%s** and **%s**: %s and %s found.\n\n", titleA, titleB, excerpt.Count(differences, "difference"), excerpt.Count(len(pairs)-differences, "agreement"))
-	fmt.Fprintf(&b, "| Subject | %s | %s | Result |\n|---|---|---|---|\n", escape(titleA), escape(titleB))
+	b.WriteString(v.say(messages.Compared, messages.Params{
+		"a": "**" + titleA + "**", "b": "**" + titleB + "**", "differences": differences, "agreements": len(pairs) - differences,
+	}))
+	fmt.Fprintf(&b, "\n\n| %s | %s | %s | %s |\n|---|---|---|---|\n", v.say(messages.Subject, nil), escape(titleA), escape(titleB), v.say(messages.Result, nil))
 	for _, x := range pairs {
-		result := "Agrees"
+		result := v.say(messages.Agrees, nil)
 		if x.differs != "" {
-			result = "Differs: " + x.differs
+			result = v.say(messages.Differs, messages.Params{"how": x.differs})
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(subject(x.a)), cell(x.a), cell(x.b), escape(result))
 	}
 	for _, s := range onlyA {
-		fmt.Fprintf(&b, "| %s | %s | – | Only in one |\n", escape(subject(s)), cell(s))
+		fmt.Fprintf(&b, "| %s | %s | – | %s |\n", escape(subject(s)), cell(s), v.say(messages.OnlyInOne, nil))
 	}
 	for _, s := range onlyB {
-		fmt.Fprintf(&b, "| %s | – | %s | Only in one |\n", escape(subject(s)), cell(s))
+		fmt.Fprintf(&b, "| %s | – | %s | %s |\n", escape(subject(s)), cell(s), v.say(messages.OnlyInOne, nil))
 	}
 	b.WriteString("\n")
 	return b.String()
@@ -83,7 +86,7 @@ func table(f llm.Facts, first, second source) string {
 
 // align pairs sentences, the most similar first. It returns the pairs sorted by rank, and
 // within a rank those that match the question come first.
-func (p pool) align(as, bs []excerpt.Excerpt, question string) (pairs []pair, onlyA, onlyB []excerpt.Excerpt) {
+func (p pool) align(as, bs []excerpt.Excerpt, question string, v voice) (pairs []pair, onlyA, onlyB []excerpt.Excerpt) {
 	const (
 		least       = 0.32 // similarity of a pair
 		most        = 600  // sentences of a document
@@ -118,10 +121,10 @@ func (p pool) align(as, bs []excerpt.Excerpt, question string) (pairs []pair, on
 		}
 		pairedA[c.i], pairedB[c.j] = true, true
 		a, b := as[c.i], bs[c.j]
-		pairs = append(pairs, pair{a, b, difference(a.Text, b.Text, c.sim), max(excerpt.Cosine(q, a.Vec), excerpt.Cosine(q, b.Vec))})
+		pairs = append(pairs, pair{a, b, v.difference(a.Text, b.Text, c.sim), max(excerpt.Cosine(q, a.Vec), excerpt.Cosine(q, b.Vec))})
 	}
 	slices.SortStableFunc(pairs, func(x, y pair) int {
-		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(round(y.asked), round(x.asked)), cmp.Compare(x.a.Order, y.a.Order))
+		return cmp.Or(cmp.Compare(v.rank(x), v.rank(y)), cmp.Compare(round(y.asked), round(x.asked)), cmp.Compare(x.a.Order, y.a.Order))
 	})
 	nd, ns := 0, 0
 	pairs = slices.DeleteFunc(pairs, func(x pair) bool {
@@ -177,11 +180,11 @@ func alike(a, b likeness) float64 {
 }
 
 // rank sorts differences in numbers and duties before those in words, and agreements last.
-func rank(x pair) int {
+func (v voice) rank(x pair) int {
 	switch x.differs {
 	case "":
 		return 2
-	case otherWords:
+	case v.say(messages.Worded, nil):
 		return 1
 	}
 	return 0
@@ -189,11 +192,9 @@ func rank(x pair) int {
 
 func round(f float64) int { return int(f * 4) }
 
-const otherWords = "worded differently"
-
 // difference says how two sentences on one matter differ: in numbers and dates, in how
 // binding they are, or only in words.
-func difference(a, b string, alike float64) string {
+func (v voice) difference(a, b string, alike float64) string {
 	if fa, fb := frequency.FindString(a), frequency.FindString(b); fa != "" && fb != "" && !strings.EqualFold(fa, fb) {
 		return fa + " / " + fb
 	}
@@ -201,11 +202,11 @@ func difference(a, b string, alike float64) string {
 	if onlyA, onlyB := without(na, nb), without(nb, na); len(onlyA)+len(onlyB) > 0 {
 		return orDash(onlyA) + " / " + orDash(onlyB)
 	}
-	if ma, mb := duty(a), duty(b); ma != mb {
+	if ma, mb := v.duty(a), v.duty(b); ma != mb {
 		return orDash([]string{ma}) + " / " + orDash([]string{mb})
 	}
 	if alike < 0.85 {
-		return otherWords
+		return v.say(messages.Worded, nil)
 	}
 	return ""
 }
@@ -226,20 +227,20 @@ func without(a, b []string) []string {
 }
 
 var duties = []struct {
-	word string
+	word messages.Message
 	re   *regexp.Regexp
 }{
-	{"forbidden", regexp.MustCompile(`(?i)\b(?:must not|shall not|may not|must never|cannot|prohibit(?:s|ed)|forbidden|not (?:permitted|allowed))\b`)},
-	{"must", regexp.MustCompile(`(?i)\b(?:must|shall|(?:is|are) required|mandatory|obliged|has to|have to)\b`)},
-	{"should", regexp.MustCompile(`(?i)\b(?:should|ought to|recommended|encouraged)\b`)},
-	{"may", regexp.MustCompile(`(?i)\b(?:may|can|(?:is|are) (?:permitted|allowed)|optional)\b`)},
+	{messages.Forbidden, regexp.MustCompile(`(?i)\b(?:must not|shall not|may not|must never|cannot|prohibit(?:s|ed)|forbidden|not (?:permitted|allowed))\b`)},
+	{messages.Must, regexp.MustCompile(`(?i)\b(?:must|shall|(?:is|are) required|mandatory|obliged|has to|have to)\b`)},
+	{messages.Should, regexp.MustCompile(`(?i)\b(?:should|ought to|recommended|encouraged)\b`)},
+	{messages.May, regexp.MustCompile(`(?i)\b(?:may|can|(?:is|are) (?:permitted|allowed)|optional)\b`)},
 }
 
 // duty returns how binding a sentence is: "forbidden", "must", "should", "may" or "".
-func duty(s string) string {
+func (v voice) duty(s string) string {
 	for _, d := range duties {
 		if d.re.MatchString(s) {
-			return d.word
+			return v.say(d.word, nil)
 		}
 	}
 	return ""

@@ -1,19 +1,19 @@
 package offline
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
-// NothingFound is the answer when no passage answers.
-const NothingFound = "I found nothing in your documents that answers this."
+// NothingFound is the answer when no passage answers, in the language of the question.
+func NothingFound(f llm.Facts) string { return voiceOf(f).say(messages.NothingFound, nil) }
 
 // documentNouns matches nouns of document names.
 const documentNouns = `(?:guidelines?|polic(?:y|ies)|circulars?|contracts?|agreements?|handbooks?|manuals?|memos?|memorandum|reports?|leases?)`
@@ -30,50 +30,93 @@ var (
 // Inquire answers a question part by part: from a table if one answers it, else with the two to
 // five sentences that match it best.
 func Inquire(f llm.Facts) string {
-	question := asked(f)
+	f.Language = string(voiceOf(f))
+	question, edition := asked(f)
+	if len(edition.Words) > 0 {
+		return again(question, edition, f)
+	}
 	if text, ok := FromTables(question, f); ok {
 		return text
 	}
 	parts := Parts(question)
 	if len(parts) == 1 {
-		return sentences(f)
+		return sentences(f, gather(f.Passages, nil))
 	}
 	var answers []string
 	for _, part := range parts {
 		text, ok := FromTables(part, f)
 		if !ok {
 			f.Message = part
-			text = sentences(f)
+			text = sentences(f, gather(f.Passages, nil))
 		}
 		answers = append(answers, "**"+excerpt.PlainTitle(part)+"**\n\n"+strings.TrimSpace(text))
 	}
 	return strings.Join(answers, "\n\n")
 }
 
-// sentences answers with the sentences and rows of the passages that match the question best.
-func sentences(f llm.Facts) string {
-	const most = 5
-	p := gather(f.Passages, nil)
-	note := ""
-	if intent.NeedsModel(intent.Instruction(f.Message)) {
-		note = "Without a language model I cannot translate, write, reword or calculate. These passages may help.\n\n"
+// again answers a follow-up that asks the question before for another edition: only with what is of
+// this edition, by the name of its document, its heading, its table or its words.
+func again(question string, e intent.Edition, f llm.Facts) string {
+	nothing := voiceOf(f).say(messages.NothingFor, messages.Params{"what": e.Said})
+	named := map[string]string{} // the names of documents
+	for _, d := range f.Documents {
+		named[d.ID] = strings.Join(append([]string{d.Title, d.Label}, d.Names...), "\n")
 	}
-	ranked := p.rank(asked(f), f.Passages, f.Documents)
+	f.Message, f.Recent = question, nil
+	f.Opened = slices.DeleteFunc(slices.Clone(f.Opened), func(x llm.Passage) bool {
+		return !e.In(append(textsOf(f.Opened, x.DocID), x.Title, named[x.DocID])...)
+	})
+	if text, ok := FromTables(question, f); ok && slices.ContainsFunc(f.Opened, func(x llm.Passage) bool { return e.In(x.Title, named[x.DocID], text) }) {
+		return text
+	}
+	f.Passages = slices.DeleteFunc(slices.Clone(f.Passages), func(x llm.Passage) bool {
+		_, meant := named[x.DocID]
+		return len(named) > 0 && !meant || !e.In(x.Title, x.Heading, x.Text, named[x.DocID])
+	})
+	p := gather(f.Passages, nil)
+	p.Excerpts = slices.DeleteFunc(p.Excerpts, func(s excerpt.Excerpt) bool {
+		return !e.In(s.Text, s.Heading, s.Columns, f.Passages[s.Passage].Heading, f.Passages[s.Passage].Title, named[s.DocID])
+	})
+	if len(p.Excerpts) == 0 || len(p.rank(question, f.Passages, f.Documents)) == 0 {
+		return nothing
+	}
+	return strings.Replace(sentences(f, p), NothingFound(f), nothing, 1)
+}
+
+// textsOf returns the texts of a document's passages.
+func textsOf(passages []llm.Passage, doc string) (texts []string) {
+	for _, x := range passages {
+		if x.DocID == doc {
+			texts = append(texts, x.Text)
+		}
+	}
+	return texts
+}
+
+// sentences answers with the sentences and rows of the passages that match the question best.
+func sentences(f llm.Facts, p pool) string {
+	const most = 5
+	question, _ := asked(f)
+	v, note := voiceOf(f), ""
+	if intent.NeedsModel(intent.Instruction(f.Message)) {
+		note = v.say(messages.NeedsModel, nil) + "\n\n"
+	}
+	ranked := p.rank(question, f.Passages, f.Documents)
 	if len(ranked) == 0 {
-		if len(p.Excerpts) > 0 && (note != "" || intent.HasNoSubject(intent.Instruction(f.Message)) || p.onlyTitles(asked(f), f.Documents)) { // "what does it say?"
+		if len(p.Excerpts) > 0 && (note != "" || intent.HasNoSubject(intent.Instruction(f.Message)) || p.onlyTitles(question, f.Documents)) { // "what does it say?"
 			return note + summarize(f)
 		}
 		if closest := p.FirstOfEach(f.Passages); f.Weak && len(closest) > 0 {
-			return nothingFound(f) + " Closest to it:\n" + list(closest[:min(len(closest), maxClosest)], f.Passages)
+			return nothingFound(f) + " " + v.say(messages.Closest, nil) + "\n" + list(closest[:min(len(closest), maxClosest)], f.Passages)
 		}
-		return NothingFound
+		return NothingFound(f)
 	}
 	if f.Weak {
 		var closest []excerpt.Excerpt
 		for _, r := range ranked[:min(len(ranked), maxClosest)] {
 			closest = append(closest, r.Excerpt)
 		}
-		return note + nothingFound(f) + " Closest to it:\n" + list(closest, f.Passages)
+		return note + nothingFound(f) + " " + v.say(messages.Closest, nil) + "\n" + list(closest, f.Passages)
 	}
 	var picked []scored
 	for _, r := range ranked {
@@ -91,7 +134,8 @@ func sentences(f llm.Facts) string {
 	}
 	first, rest := excerpt.RowsLike(quotes)
 	var b strings.Builder
-	b.WriteString(note + "According to **" + excerpt.PlainTitle(f.Passages[picked[0].Passage].Title) + "**: " + first + "\n")
+	title := "**" + excerpt.PlainTitle(f.Passages[picked[0].Passage].Title) + "**"
+	b.WriteString(note + v.say(messages.AccordingTo, messages.Params{"title": title}) + " " + first + "\n")
 	for len(rest) > 0 {
 		title := "**" + excerpt.PlainTitle(f.Passages[rest[0].Passage].Title) + "**: "
 		first, rest = excerpt.RowsLike(rest)
@@ -104,7 +148,7 @@ func sentences(f llm.Facts) string {
 			b.WriteString("\n- " + first)
 		}
 	}
-	b.WriteString(p.rowsSeen(asked(f), f.Passages, picked[0]))
+	b.WriteString(p.rowsSeen(question, f, picked[0]))
 	return b.String()
 }
 
@@ -117,9 +161,9 @@ func nothingFound(f llm.Facts) string {
 	}
 	asked, written := language.Detect(f.Message), language.Detect(text.String())
 	if asked == "" || written == "" || asked == written {
-		return NothingFound
+		return NothingFound(f)
 	}
-	return NothingFound + " Your question is in another language than the passages: without a language model I find only the same words."
+	return NothingFound(f) + " " + voiceOf(f).say(messages.OtherLanguage, nil)
 }
 
 // maxClosest is the number of sentences in an answer that has found too little.
@@ -142,17 +186,17 @@ func list(quotes []excerpt.Excerpt, passages []llm.Passage) string {
 var overTable = regexp.MustCompile(`(?i)\b(?:how many|count|number of|total|sum|average|mean|highest|lowest|largest|smallest|most|least|maximum|minimum|wie ?viele|summe|durchschnitt|höchste[nrs]?|niedrigste[nrs]?|combien|total|moyenne|cu[aá]ntos|cuántas|suma|promedio|hoeveel|totaal|gemiddelde)\b`)
 
 // rowsSeen says how many rows of a table a count or a sum would need.
-func (p pool) rowsSeen(question string, passages []llm.Passage, first scored) string {
+func (p pool) rowsSeen(question string, f llm.Facts, first scored) string {
 	if !first.Row || !overTable.MatchString(question) {
 		return ""
 	}
 	rows := 0
 	for _, s := range p.Excerpts {
-		if s.Row && s.Columns != "" && passages[s.Passage].DocID == passages[first.Passage].DocID {
+		if s.Row && s.Columns != "" && f.Passages[s.Passage].DocID == f.Passages[first.Passage].DocID {
 			rows++
 		}
 	}
-	return fmt.Sprintf("\n\nI saw %s of this table. Without a language model I do not count or calculate over a table.", excerpt.Count(rows, "row"))
+	return "\n\n" + voiceOf(f).say(messages.RowsSeen, messages.Params{"n": rows})
 }
 
 // onlyTitles reports whether the words of a question are all in the names of its documents.
@@ -161,21 +205,26 @@ func (p pool) onlyTitles(question string, docs []llm.Document) bool {
 }
 
 // asked returns the question of a message. A follow-up ("and the other one?") repeats the
-// question before it: its own words only say in which document.
-func asked(f llm.Facts) string {
+// question before it: its own words only say in which document, or for which edition.
+func asked(f llm.Facts) (question string, edition intent.Edition) {
 	text := intent.Instruction(f.Message)
-	if !intent.HasNoSubject(text) {
-		return text
+	edition = intent.EditionOf(text, f.Now)
+	if len(edition.Words) == 0 && !intent.HasNoSubject(text) {
+		return text, edition
 	}
 	for i := len(f.Recent) - 1; i >= 0; i-- {
-		if m := f.Recent[i]; m.Role == llm.User && !intent.HasNoSubject(intent.Instruction(m.Text)) {
-			if len(language.ContentWords(text)) > 0 {
-				return intent.Instruction(m.Text)
-			}
-			return intent.Instruction(m.Text) + "\n" + text
+		before := intent.Instruction(f.Recent[i].Text)
+		switch {
+		case f.Recent[i].Role != llm.User, intent.HasNoSubject(before), len(intent.EditionOf(before, f.Now).Words) > 0:
+		case len(edition.Words) > 0:
+			return edition.Of(before), edition
+		case len(language.ContentWords(text)) > 0:
+			return before, edition
+		default:
+			return before + "\n" + text, edition
 		}
 	}
-	return text
+	return text, intent.Edition{}
 }
 
 // titlesOf returns the titles of the documents that an answer is about. Their words say

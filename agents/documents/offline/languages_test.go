@@ -1,9 +1,13 @@
 package offline
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
 )
 
 func TestTablesAnswerInTheirLanguages(t *testing.T) {
@@ -106,6 +110,82 @@ func TestTablesAnswerInTheirLanguages(t *testing.T) {
 		assert.Equal(t, of.want != nil, ok, "%s: %s", of.question, got)
 		for _, part := range of.want {
 			assert.Contains(t, got, part, of.question)
+		}
+	}
+}
+
+// The frame of an answer is in the language of the question, whatever it quotes.
+func TestFrameOfAnAnswerIsInTheLanguageOfTheQuestion(t *testing.T) {
+	policy := append(passages(1, "a", "Remote Work Policy v1", policyOld), passages(10, "b", "Remote Work Policy v2", policyNew)...)
+	one := []llm.Document{{ID: "a", Title: "Remote Work Policy v1"}, {ID: "b", Title: "Remote Work Policy v2"}}
+	for _, c := range []struct {
+		task    llm.Task
+		message string
+		want    []string
+	}{
+		{llm.TaskInquire, "Was sagt die Policy über laptops und private devices?", []string{"Laut **Remote Work Policy"}},
+		{llm.TaskInquire, "Que dit le document sur les laptops et les private devices ?", []string{"Selon **Remote Work Policy", "** :"}},
+		{llm.TaskInquire, "¿Qué dice el documento sobre los laptops y private devices?", []string{"Según **Remote Work Policy"}},
+		{llm.TaskInquire, "Wat zegt het document over laptops en private devices?", []string{"Volgens **Remote Work Policy"}},
+		{llm.TaskInquire, "What does the policy say about laptops and private devices?", []string{"According to **Remote Work Policy"}},
+		{llm.TaskInquire, "Wie heißt der Hund von Frau Meier?", []string{"In Ihren Dokumenten habe ich nichts gefunden"}},
+		{llm.TaskInquire, "Übersetze die Regeln für laptops ins Deutsche", []string{"Ohne KI-Modell kann ich nicht übersetzen"}},
+		{llm.TaskCompare, "Vergleiche die beiden Dokumente", []string{"Unterschiede und", "| Thema |", "| Ergebnis |", "Verschieden: ", "Gleich"}},
+		{llm.TaskCompare, "Compare les deux documents et dis-moi ce qui change", []string{"différences et", "| Sujet |", "Diffère : "}},
+		{llm.TaskAudit, "Wir arbeiten an 5 Tagen pro Woche remotely, up to 5 days per week, ohne approval. Das ist nicht so gut.", []string{"des Textes"}},
+		{llm.TaskTalk, "Danke, das war es!", []string{"Gern geschehen! Ich kann Ihre Dokumente **zusammenfassen**", "2 Dokumente, darunter **Remote Work Policy v1** und **Remote Work Policy v2**", "- Fasse Remote Work Policy v1 zusammen"}},
+		{llm.TaskTalk, "Welche Dokumente habe ich?", []string{"Sie können 2 Dokumente befragen:"}},
+		{llm.TaskTalk, "¿Qué documentos tengo?", []string{"Puede preguntar sobre 2 documentos:"}},
+		{llm.TaskTalk, "Welke documenten heb ik?", []string{"U kunt vragen stellen over 2 documenten:"}},
+		{llm.TaskTalk, "Quels documents ai-je ?", []string{"Vous pouvez interroger 2 documents :"}},
+	} {
+		f := llm.Facts{Message: c.message, Passages: policy, Documents: one}
+		if c.task == llm.TaskTalk {
+			has(t, talk(f), c.want...)
+		} else {
+			has(t, answered(t, c.task, f), c.want...)
+		}
+	}
+	recent := []llm.Message{{Role: llm.User, Text: "Was sagt die Policy über laptops?"}}
+	has(t, answered(t, llm.TaskInquire, llm.Facts{Message: "devices?", Recent: recent, Passages: policy}), "Laut **")
+}
+
+func TestTablesAreAnsweredInTheLanguageOfTheQuestion(t *testing.T) {
+	docs := map[string]string{"Lagerliste": "# Lagerliste\n\nArtikel | Lager | Bestand | Preis (EUR)\nPumpe P200 | W3 | 4 | 1.190,00\nSchlauch 2 m | W1 | 152 | 12,40\nDichtung 40 mm | W3 | 120 | 3,50"}
+	for question, want := range map[string][]string{
+		"Wie viele Teile sind im Lager W3?":         {"**2** Zeilen passen: 2 von 3 Zeilen von **Lagerliste**", "Die Summe von Bestand ist **124**"},
+		"Welcher Artikel hat den höchsten Bestand?": {"Höchster Wert von Bestand: **152** (**Schlauch 2 m**)"},
+		"How many parts are in the Lager W3?":       {"**2** rows match: 2 of 3 rows of **Lagerliste**"},
+	} {
+		f := opened(docs, "Lagerliste")
+		f.Message = question
+		text, ok := FromTables(question, f)
+		assert.True(t, ok, question)
+		for _, part := range want {
+			assert.Contains(t, text, part, question)
+		}
+	}
+}
+
+func TestSummaryHasAsManyPointsAsWereAskedForAndSaysWhatItIs(t *testing.T) {
+	both := append(passages(1, "a", "Remote Work Policy v1", policyOld), passages(10, "b", "Remote Work Policy v2", policyNew)...)
+	for _, c := range []struct {
+		message string
+		points  int
+		want    string
+	}{
+		{"Summarize the policies in three bullet points", 3, "Without a language model I cannot reword a text: these are its central sentences."},
+		{"Fasse die Richtlinien in drei Stichpunkten zusammen", 3, "Ohne KI-Modell kann ich einen Text nicht umformulieren"},
+		{"Résume les documents en quatre points", 4, "Sans modèle de langage"},
+		{"Resume los documentos en cinco puntos", 5, "Sin un modelo de lenguaje"},
+		{"Vat de documenten samen in vijf punten", 5, "Zonder taalmodel"},
+		{"Summarize the policies in one sentence", 2, "Each of the 2 documents needs at least one point"},
+		{"Summarize the policies in 40 points", -1, "You asked for 40 points."},
+	} {
+		got := answered(t, llm.TaskSummarize, llm.Facts{Message: c.message, Action: chat.Summarize, Passages: both})
+		has(t, got, c.want)
+		if n := strings.Count(got, "\n- "); c.points >= 0 {
+			assert.Equal(t, c.points, n, "%s:\n%s", c.message, got)
 		}
 	}
 }

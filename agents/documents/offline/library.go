@@ -2,7 +2,6 @@ package offline
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/agents/documents/mention"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
@@ -19,9 +19,9 @@ const maxListed = 50
 
 // Library answers which of all documents a message asks for: how many, of which kind, since
 // when, or what was imported. Those that failed or are still read stand apart, and samples are
-// listed only without own documents, else counted.
-func Library(message string, all []llm.Document, now time.Time) string {
-	q := intent.ReadLibrary(message, now)
+// listed only without own documents, else counted. lang is the language of the answer.
+func Library(message, lang string, all []llm.Document, now time.Time) string {
+	q, v := intent.ReadLibrary(message, now), voice(lang)
 	own := slices.DeleteFunc(slices.Clone(all), func(d llm.Document) bool { return d.Public })
 	samples := len(own) == 0
 	if samples {
@@ -47,47 +47,53 @@ func Library(message string, all []llm.Document, now time.Time) string {
 	}
 	if q.Failed {
 		if len(failed) == 0 {
-			return "No document has failed."
+			return v.say(messages.NoneFailed, nil)
 		}
 		ready, reading = nil, nil
 	}
 	if len(ready)+len(reading)+len(failed) == 0 {
 		if q.Imported {
-			return "Nothing has been imported."
+			return v.say(messages.NoneImported, nil)
 		}
 		if len(all) == 0 {
-			return "There is no document yet. Add one with the button at the message box."
+			return v.say(messages.NoDocument, nil)
 		}
-		return fmt.Sprintf("I found no such document. There %s in the library.", are(len(all), "document"))
+		return v.say(messages.NoSuchDocument, messages.Params{"n": len(all)})
 	}
 	var b strings.Builder
 	if len(ready) > 0 {
-		what := " that you can ask about"
+		what := messages.DocumentsHere
 		if samples {
-			what = ", all of them samples for everyone"
+			what = messages.SamplesHere
 		}
-		fmt.Fprintf(&b, "There %s%s:\n%s", are(len(ready), "document"), what, listed(ready))
+		b.WriteString(v.say(what, messages.Params{"n": len(ready)}) + "\n" + v.listed(ready))
 	}
 	if len(reading) > 0 {
-		fmt.Fprintf(&b, "\n\nStill being read:\n%s", listed(reading))
+		b.WriteString("\n\n" + v.say(messages.StillRead, nil) + "\n" + v.listed(reading))
 	}
 	if len(failed) > 0 {
-		fmt.Fprintf(&b, "\n\nThese failed and cannot be read:\n%s", listed(failed))
+		b.WriteString("\n\n" + v.say(messages.FailedToRead, nil) + "\n" + v.listed(failed))
 	}
 	if n := len(all) - len(own); n > 0 && len(ready) == len(own) {
-		fmt.Fprintf(&b, "\n\nBesides, there %s for everyone.", are(n, "sample"))
+		b.WriteString("\n\n" + v.say(messages.SamplesToo, messages.Params{"n": n}))
 	}
 	return strings.TrimSpace(b.String())
 }
 
-func are(n int, what string) string {
-	if n == 1 {
-		return "is 1 " + what
+// dayOf writes a day: in words in English, else in figures.
+func (v voice) dayOf(t time.Time) string {
+	switch v {
+	case "de":
+		return t.Format("2.1.2006")
+	case "fr", "es":
+		return t.Format("2/1/2006")
+	case "nl":
+		return t.Format("2-1-2006")
 	}
-	return "are " + excerpt.Count(n, what)
+	return t.Format("2 January 2006")
 }
 
-func listed(docs []llm.Document) string {
+func (v voice) listed(docs []llm.Document) string {
 	var b strings.Builder
 	for _, d := range docs[:min(len(docs), maxListed)] {
 		b.WriteString("\n- **" + excerpt.PlainTitle(cmp.Or(d.Label, d.Title)) + "**")
@@ -96,14 +102,14 @@ func listed(docs []llm.Document) string {
 			about = append(about, d.Format)
 		}
 		if !d.Added.IsZero() {
-			about = append(about, "added on "+d.Added.Format("2 January 2006"))
+			about = append(about, v.say(messages.AddedOn, messages.Params{"day": v.dayOf(d.Added)}))
 		}
 		if len(about) > 0 {
 			b.WriteString(" (" + strings.Join(about, ", ") + ")")
 		}
 	}
 	if n := len(docs) - maxListed; n > 0 {
-		fmt.Fprintf(&b, "\n- and %d more", n)
+		b.WriteString("\n- " + v.say(messages.AndMore, messages.Params{"n": n}))
 	}
 	return b.String()
 }

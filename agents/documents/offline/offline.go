@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
@@ -28,6 +29,20 @@ func Rules() offline.Rules {
 		},
 	}
 }
+
+// voice words answers in a language.
+type voice string
+
+// voiceOf returns the voice for the language of the question. A question that does not tell, such
+// as "2024?", is in the language of the one before it.
+func voiceOf(f llm.Facts) voice {
+	if f.Language != "" {
+		return voice(f.Language)
+	}
+	return voice(intent.LanguageOf(f.Message, f.Recent))
+}
+
+func (v voice) say(m messages.Message, values messages.Params) string { return m.In(string(v), values) }
 
 // answer calls the tools that the message names, then answers an action and says what the
 // tools returned.

@@ -92,6 +92,7 @@ type tableQuestion struct {
 	figures []figures.Figure
 	days    []figures.Day
 	now     time.Time
+	voice   voice // of the answer
 }
 
 var wordPattern = regexp.MustCompile(`[\pL\pN\pM]+`)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/documents/tables"
 	"github.com/palaver-chat/palaver/internal/language"
@@ -52,13 +53,15 @@ func (q tableQuestion) records(t *openTable) (reading, bool) {
 		}
 	}
 	c := q.measure(t, &r)
-	of := fmt.Sprintf("%s of %s", excerpt.Count(looked, "row"), t.name())
+	of := q.voice.say(messages.RowsOf, messages.Params{"n": looked, "table": t.name()})
+	whole := of
 	if len(conditions) > 0 {
 		var said []string
 		for _, x := range conditions {
 			said = append(said, x.says)
 		}
-		of = fmt.Sprintf("%d of %s (%s)", len(rows), of, strings.Join(said, "; "))
+		whole += " (" + strings.Join(said, "; ") + ")"
+		of = q.voice.say(messages.SomeOf, messages.Params{"n": len(rows), "of": whole})
 	}
 	r.rows = rows
 	if c >= 0 {
@@ -89,7 +92,7 @@ func (q tableQuestion) records(t *openTable) (reading, bool) {
 		return r, q.extreme(&r, list, rows, c, of)
 	case len(conditions) > 0:
 		if len(rows) == 0 {
-			r.text = "No row matches: 0 of " + strings.TrimPrefix(of, "0 of ") + "."
+			r.text = q.voice.say(messages.NoRow, messages.Params{"of": whole})
 		} else {
 			r.text = upperFirst(of) + ":"
 		}
@@ -114,7 +117,7 @@ func (q tableQuestion) operation() string {
 // quantity, also its sum.
 func (q tableQuestion) count(r *reading, rows []int, c int, of string) bool {
 	t := r.table
-	what := excerpt.Count(len(rows), "row")
+	what := q.voice.say(messages.CountedRows, messages.Params{"n": len(rows)})
 	for k, col := range t.Columns {
 		used := q.afterCount(col.Name, t.lang)
 		if col.Kind != tables.Text || len(used) == 0 {
@@ -129,14 +132,15 @@ func (q tableQuestion) count(r *reading, rows []int, c int, of string) bool {
 		r.use(used...)
 		r.sure++
 		if len(values) > 1 && len(values) < len(rows) || q.says("different") {
-			what = fmt.Sprintf("%d different values of %s in %s", len(values), excerpt.PlainTitle(col.Name), what)
+			what = q.voice.say(messages.Different, messages.Params{"n": len(values), "column": excerpt.PlainTitle(col.Name), "rows": what})
 		}
 		break
 	}
-	r.text = "**" + strings.Replace(what, " ", "** ", 1) + " match: " + of + "."
+	matches := messages.RowsMatch
 	if len(rows) == 1 {
-		r.text = strings.Replace(r.text, " match: ", " matches: ", 1)
+		matches = messages.RowMatches
 	}
+	r.text = q.voice.say(matches, messages.Params{"what": "**" + strings.Replace(what, " ", "** ", 1), "of": of})
 	if c < 0 {
 		for k, col := range t.Columns { // "how many parts": perhaps their pieces
 			if c < 0 && col.Kind == tables.Number && anyIs("quantity column", col.Name) {
@@ -147,7 +151,7 @@ func (q tableQuestion) count(r *reading, rows []int, c int, of string) bool {
 	if c >= 0 && t.Columns[c].Kind == tables.Number && !anyIs("identifier column", t.Columns[c].Name) && len(rows) > 0 {
 		sum, _ := t.sum(rows, c)
 		r.also = []int{c}
-		r.text += fmt.Sprintf(" The sum of their %s is **%s**.", excerpt.PlainTitle(t.Columns[c].Name), t.withUnit(t.number(sum, c), c))
+		r.text += " " + q.voice.say(messages.SumOfTheir, messages.Params{"column": excerpt.PlainTitle(t.Columns[c].Name), "value": t.withUnit(t.number(sum, c), c)})
 	}
 	return true
 }
@@ -179,13 +183,13 @@ func (q tableQuestion) add(r *reading, list string, rows []int, c int, of string
 	sum, n := t.sum(rows, c)
 	name := excerpt.PlainTitle(t.Columns[c].Name)
 	if list != "average" {
-		r.text = fmt.Sprintf("The total of %s is **%s**, over %s.", name, t.withUnit(t.number(sum, c), c), of)
+		r.text = q.voice.say(messages.TotalOf, messages.Params{"column": name, "value": t.withUnit(t.number(sum, c), c), "of": of})
 		return true
 	}
 	if n == 0 {
 		return false
 	}
-	r.text = fmt.Sprintf("The average of %s is **%s**, over %s.", name, t.withUnit(plainNumber(sum/float64(n), 2), c), of)
+	r.text = q.voice.say(messages.AverageOf, messages.Params{"column": name, "value": t.withUnit(plainNumber(sum/float64(n), 2), c), "of": of})
 	return true
 }
 
@@ -232,13 +236,12 @@ func (q tableQuestion) extreme(r *reading, list string, rows []int, c int, of st
 	if label >= 0 {
 		r.also = append(r.also, label)
 	}
-	word := map[string]string{"max": "highest", "min": "lowest", "last day": "latest", "first day": "earliest"}[list]
-	cell := t.Rows[rows[0]].Cells[c]
-	r.text = fmt.Sprintf("The %s %s is **%s**", word, excerpt.PlainTitle(t.Columns[c].Name), escapeCell(cell.Text))
+	most := map[string]messages.Message{"max": messages.HighestIs, "min": messages.LowestIs, "last day": messages.LatestIs, "first day": messages.EarliestIs}[list]
+	value := "**" + escapeCell(t.Rows[rows[0]].Cells[c].Text) + "**"
 	if label >= 0 && t.Rows[rows[0]].Cells[label].Text != "" && label != c {
-		r.text += fmt.Sprintf(" (**%s**)", excerpt.PlainTitle(t.Rows[rows[0]].Cells[label].Text))
+		value += " (**" + excerpt.PlainTitle(t.Rows[rows[0]].Cells[label].Text) + "**)"
 	}
-	r.text += ", of " + of + "."
+	r.text = q.voice.say(most, messages.Params{"column": excerpt.PlainTitle(t.Columns[c].Name), "value": value, "of": of})
 	return true
 }
 
@@ -423,17 +426,17 @@ func (q tableQuestion) states(t *openTable, r *reading, add addCondition) {
 		switch due := t.dueColumn(); {
 		case state == "overdue" && due >= 0 && !q.now.IsZero():
 			today := figures.Day{Year: q.now.Year(), Month: int(q.now.Month()), Date: q.now.Day()}
-			says := fmt.Sprintf("%s before %s", excerpt.PlainTitle(t.Columns[due].Name), today)
+			says := excerpt.PlainTitle(t.Columns[due].Name) + " " + q.voice.say(messages.Before, messages.Params{"day": today})
 			if paid >= 0 || status >= 0 {
-				says += ", not paid"
+				says += ", " + q.voice.say(messages.NotPaid, nil)
 			}
 			add(says, func(row tables.Row) bool {
 				return !row.Cells[due].Day.IsZero() && row.Cells[due].Day.Before(today) && !settled(row)
 			}, used...)
 		case state == "open" && (paid >= 0 || status >= 0):
-			add("not paid", func(row tables.Row) bool { return !settled(row) }, used...)
+			add(q.voice.say(messages.NotPaid, nil), func(row tables.Row) bool { return !settled(row) }, used...)
 		case state == "paid" && paid >= 0:
-			add("paid", isPaid, used...)
+			add(q.voice.say(messages.Paid, nil), isPaid, used...)
 		}
 		return
 	}
@@ -449,7 +452,7 @@ func (q tableQuestion) marks(t *openTable, add addCondition) {
 		}) {
 			continue
 		}
-		add(excerpt.PlainTitle(col.Name)+": yes", func(row tables.Row) bool { return is("yes", row.Cells[c].Text) }, used...)
+		add(excerpt.PlainTitle(col.Name)+": "+q.voice.say(messages.Yes, nil), func(row tables.Row) bool { return is("yes", row.Cells[c].Text) }, used...)
 	}
 }
 
@@ -511,7 +514,8 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 		for _, bounds := range []struct {
 			list string
 			sign float64
-		}{{"above", 1}, {"below", -1}} {
+			says messages.Message
+		}{{"above", 1, messages.Above}, {"below", -1, messages.Below}} {
 			list, sign := bounds.list, bounds.sign
 			for _, s := range q.said[list] {
 				c := number(f)
@@ -520,7 +524,7 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 				}
 				equal := is("or equal", q.text[s.start:s.end])
 				bound := f.Values[0]
-				add(excerpt.PlainTitle(t.Columns[c].Name)+" "+list+" "+f.Text, func(row tables.Row) bool {
+				add(excerpt.PlainTitle(t.Columns[c].Name)+" "+q.voice.say(bounds.says, messages.Params{"value": f.Text}), func(row tables.Row) bool {
 					cell := row.Cells[c]
 					return cell.IsNumber && (sign*cell.Number > sign*bound || equal && cell.Number == bound)
 				}, append(wordsOf(f.Start, f.End), append(q.in(append(q.said["compares"], s)), q.column(t.Columns[c].Name, t.lang)...)...)...)
@@ -561,16 +565,16 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 			}
 			return d.Covers(x)
 		}
-		word := " "
+		when := q.text[from:to]
 		if after.end > 0 {
-			word = " after "
+			when = q.voice.say(messages.After, messages.Params{"day": when})
 			used = append(used, q.in([]span{after})...)
 		}
 		if before.end > 0 {
-			word = " before "
+			when = q.voice.say(messages.Before, messages.Params{"day": when})
 			used = append(used, q.in([]span{before})...)
 		}
-		add(name+word+q.text[from:to], holds, used...)
+		add(name+" "+when, holds, used...)
 	}
 	for _, d := range q.days {
 		day(d, d.Start, d.End)

@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,24 +8,35 @@ import (
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
-// points finds how many points or sentences a summary is to have.
-var points = regexp.MustCompile(`(?i)\b(?:([1-9]\d?)|(two|zwei)|(three|drei)|(four|vier)|(five|fünf))[ -](?:\pL+ )?(?:bullets?|points?|sentences?|items?|(?:stich)?punkten?|sätzen?)(?:\PL|$)`)
+// points matches the words for the parts of a summary.
+var points = regexp.MustCompile(`^(?:bullets?|points?|sentences?|items?|(?:stich)?punkten?|sätzen?|phrases?|puntos?|frases?|punten|zinnen)$`)
 
 // wantedPoints returns how many points a message asks for; 0 if it does not say.
 func wantedPoints(message string) int {
-	m := points.FindStringSubmatch(message)
-	if m == nil {
-		return 0
+	const most, before = 99, 2 // words between the number and "points"
+	words := language.Words(message)
+	for i, w := range words {
+		if !points.MatchString(w) {
+			continue
+		}
+		for _, said := range slices.Backward(words[max(0, i-before):i]) {
+			n, err := strconv.Atoi(said)
+			if err != nil {
+				n = figures.Count(said)
+			}
+			if n > 0 && n <= most {
+				return n
+			}
+		}
 	}
-	if n, err := strconv.Atoi(m[1]); err == nil {
-		return n
-	}
-	return 1 + slices.IndexFunc(m[1:], func(s string) bool { return s != "" }) // two is the second
+	return 0
 }
 
 const (
@@ -37,23 +47,32 @@ const (
 // summarize picks the most central sentences of each document, in its order, by headings, and
 // shows how its tables begin.
 func summarize(f llm.Facts) string {
-	found := bySource(f.Passages)
+	found, v := bySource(f.Passages), voiceOf(f)
 	if len(found) == 0 {
-		return "There is nothing to summarize: no readable passage was found."
+		return v.say(messages.NothingToSummarize, nil)
 	}
-	each := max(3, 9/len(found))
-	if n := wantedPoints(intent.Instruction(f.Message)); n > 0 {
-		each = max(1, n/len(found))
-	}
+	wanted := wantedPoints(intent.Instruction(f.Message))
 	var b strings.Builder
-	if intent.NeedsModel(intent.Instruction(f.Message)) && f.Action == chat.Summarize {
-		b.WriteString("Without a language model I cannot reword a text: these are its central sentences.\n\n")
+	if f.Action == chat.Summarize && (wanted > 0 || intent.NeedsModel(intent.Instruction(f.Message))) {
+		b.WriteString(v.say(messages.OwnSentences, nil) + "\n\n")
 	}
-	for _, x := range found {
+	if wanted > 0 && wanted < len(found) {
+		b.WriteString(v.say(messages.NotShortened, messages.Params{"n": len(found)}) + "\n\n")
+	}
+	points := 0
+	for i, x := range found {
+		each := max(3, 9/len(found))
+		if wanted > 0 {
+			each = max(1, wanted*(i+1)/len(found)-wanted*i/len(found)) // together as many as wanted
+		}
 		pool := excerpt.Gather(x.passages, nil)
 		pool.Excerpts = slices.DeleteFunc(pool.Excerpts, func(s excerpt.Excerpt) bool { return strings.Contains(s.Text, " | ") })
 		picked := pool.Central(each)
 		tables := open(x.passages)
+		points += len(picked)
+		if wanted > 0 && len(picked) > 0 {
+			tables = nil // points were asked for
+		}
 		if len(picked)+len(tables) == 0 {
 			continue
 		}
@@ -75,13 +94,16 @@ func summarize(f llm.Facts) string {
 			for r := range t.Rows[:min(len(t.Rows), summaryRows)] {
 				rows = append(rows, r)
 			}
-			fmt.Fprintf(&b, "The first rows of %s:\n\n", t.name())
+			b.WriteString(v.say(messages.FirstRows, messages.Params{"table": t.name()}) + "\n\n")
 			t.writeRows(&b, rows, nil)
 			b.WriteString("\n")
 		}
 	}
 	if b.Len() == 0 {
-		return "There is nothing to summarize: the documents hold no whole sentence."
+		return v.say(messages.NoSentence, nil)
+	}
+	if points > 0 && points < wanted {
+		b.WriteString(v.say(messages.FewerPoints, messages.Params{"wanted": wanted, "n": points}) + "\n")
 	}
 	return b.String()
 }

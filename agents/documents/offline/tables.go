@@ -2,13 +2,13 @@ package offline
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/documents/tables"
 	"github.com/palaver-chat/palaver/internal/language"
@@ -141,13 +141,13 @@ func FromTables(question string, f llm.Facts) (text string, ok bool) {
 		return "", false
 	}
 	var best reading
-	bestScore := 0.0
-	var asked tableQuestion
+	bestScore, v := 0.0, voiceOf(f)
 	all := open(f.Opened)
 	for i := range all {
 		t := &all[i]
 		t.lang = cmp.Or(t.lang, language.Detect(question))
 		q := readQuestion(spellApart(question, t), t.lang, f.Now)
+		q.voice = v
 		for _, read := range []func(*openTable) (reading, bool){q.cells, q.records} {
 			r, ok := read(t)
 			if !ok {
@@ -169,20 +169,20 @@ func FromTables(question string, f llm.Facts) (text string, ok bool) {
 			}
 			// A table that is named outranks another of a document that is named.
 			if score += 0.02*float64(min(sure, 5)) + 0.01*float64(min(len(own), 5)); score > bestScore+1e-9 {
-				best, bestScore, asked = r, score, q
+				best, bestScore = r, score
 			}
 		}
 	}
 	if bestScore == 0 {
 		return "", false
 	}
-	return best.write(asked), true
+	return best.write(v), true
 }
 
 // maxRows is how many rows of a table an answer shows.
 const maxRows = 12
 
-func (r reading) write(tableQuestion) string {
+func (r reading) write(v voice) string {
 	var b strings.Builder
 	b.WriteString(r.text)
 	if len(r.rows) > 0 {
@@ -190,7 +190,7 @@ func (r reading) write(tableQuestion) string {
 		r.table.writeRows(&b, r.rows[:min(len(r.rows), maxRows)], r.also)
 	}
 	if n := len(r.rows) - maxRows; n > 0 {
-		fmt.Fprintf(&b, "\nand %s.", excerpt.Count(n, "more row"))
+		b.WriteString("\n" + v.say(messages.MoreRows, messages.Params{"n": n}))
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -342,12 +342,16 @@ func (q tableQuestion) cells(t *openTable) (reading, bool) {
 		for _, c := range columns {
 			out = append(out, excerpt.PlainTitle(t.Columns[c].Name))
 		}
-		return excerpt.List("", out)
+		return messages.Joined(string(q.voice), out)
 	}
 	value := func(row, c int) float64 { return t.Rows[row].Cells[c].Number }
 	name := excerpt.PlainTitle(t.label(first.row))
 	at := func(c int) string { return excerpt.PlainTitle(t.Columns[c].Name) }
 	all := func(c int) string { return t.withUnit(t.number(value(first.row, c), c), c) }
+	say := func(m messages.Message, values messages.Params) {
+		values["name"], values["table"] = name, t.name()
+		r.text = q.voice.say(m, values)
+	}
 	second := len(rows) > 1 && t.Rows[rows[1].row].Cells[columns[0]].IsNumber
 	both := func() {
 		r.use(rows[1].words...)
@@ -361,13 +365,13 @@ func (q tableQuestion) cells(t *openTable) (reading, bool) {
 		r.use(q.in(append(q.said["ratio"], q.said["percent"]...))...)
 		both()
 		share := value(first.row, columns[0]) / value(rows[1].row, columns[0])
-		r.text = fmt.Sprintf("%s is **%s** (%s %%) of %s (%s) in %s.", name, plainNumber(share, 2), plainNumber(100*share, 2), excerpt.PlainTitle(t.label(rows[1].row)), at(columns[0]), t.name())
+		say(messages.RatioIs, messages.Params{"share": plainNumber(share, 2), "percent": plainNumber(100*share, 2), "other": excerpt.PlainTitle(t.label(rows[1].row)), "column": at(columns[0])})
 	case q.says("change") && second && len(columns) == 1:
 		r.use(q.in(q.said["change"])...)
 		both()
 		c := columns[0]
 		d := value(first.row, c) - value(rows[1].row, c)
-		r.text = fmt.Sprintf("The difference between %s and %s is **%s** (%s) in %s.", name, excerpt.PlainTitle(t.label(rows[1].row)), t.withUnit(t.number(d, c), c), at(c), t.name())
+		say(messages.DifferenceIs, messages.Params{"other": excerpt.PlainTitle(t.label(rows[1].row)), "value": t.withUnit(t.number(d, c), c), "column": at(c)})
 	case q.says("change") && len(byYear) > 1 && yearOf(t.Columns[byYear[0]].Name) > 0 && yearOf(t.Columns[byYear[0]].Name) < yearOf(t.Columns[byYear[len(byYear)-1]].Name):
 		r.use(q.in(append(q.said["change"], q.said["percent"]...))...)
 		from, to := byYear[0], byYear[len(byYear)-1]
@@ -376,16 +380,16 @@ func (q tableQuestion) cells(t *openTable) (reading, bool) {
 		if before := value(first.row, from); before != 0 {
 			change += " (**" + plainNumber(100*d/math.Abs(before), 2) + " %**)"
 		}
-		r.text = fmt.Sprintf("%s changed by %s: from %s (%s) to %s (%s), in %s.", name, change, all(from), at(from), all(to), at(to), t.name())
+		say(messages.ChangedBy, messages.Params{"change": change, "before": all(from), "from": at(from), "after": all(to), "to": at(to)})
 	case q.says("average") && len(columns) > 1, q.says("sum") && len(columns) > 1 && !first.all(q, "sum"):
-		list, word := "average", "average"
+		list, over := "average", messages.AverageOver
 		sum := 0.0
 		for _, c := range columns {
 			sum += value(first.row, c)
 		}
 		decimals := 2
 		if !q.says("average") {
-			list, word = "sum", "total"
+			list, over = "sum", messages.TotalOver
 		} else {
 			sum /= float64(len(columns))
 		}
@@ -393,7 +397,7 @@ func (q tableQuestion) cells(t *openTable) (reading, bool) {
 		if list == "sum" {
 			decimals = decimalsOf(math.Round(sum*1e6) / 1e6)
 		}
-		r.text = fmt.Sprintf("The %s of %s over %s is **%s**, in %s.", word, name, names(columns), t.withUnit(plainNumber(sum, decimals), columns[0]), t.name())
+		say(over, messages.Params{"columns": names(columns), "value": t.withUnit(plainNumber(sum, decimals), columns[0])})
 	case (q.says("max") || q.says("min")) && len(columns) > 1 && (q.says("period") || q.says("list")) && yearOf(t.Columns[byYear[0]].Name) > 0:
 		list, sign := "max", 1.0
 		if !q.says("max") {
@@ -401,14 +405,14 @@ func (q tableQuestion) cells(t *openTable) (reading, bool) {
 		}
 		r.use(q.in(q.said[list])...)
 		c := slices.MaxFunc(columns, func(a, b int) int { return cmp.Compare(sign*value(first.row, a), sign*value(first.row, b)) })
-		word := "highest"
+		most := messages.HighestIn
 		if sign < 0 {
-			word = "lowest"
+			most = messages.LowestIn
 		}
-		r.text = fmt.Sprintf("%s is %s in **%s**: **%s**, of %s in %s.", name, word, at(c), all(c), excerpt.Count(len(columns), "column"), t.name())
+		say(most, messages.Params{"column": at(c), "value": all(c), "n": len(columns)})
 	case q.says("count") && len(columns) == 1: // "the number of shares in 2019" is a value
 		r.use(q.in(q.said["count"])...)
-		r.text = fmt.Sprintf("%s: **%s** (%s), in %s.", name, all(columns[0]), at(columns[0]), t.name())
+		say(messages.ValuesIn, messages.Params{"values": "**" + all(columns[0]) + "** (" + at(columns[0]) + ")"})
 	case q.says("max") || q.says("min") || q.says("count") || q.says("average") || q.says("change") || q.says("ratio"):
 		return r, false
 	default:
@@ -419,7 +423,7 @@ func (q tableQuestion) cells(t *openTable) (reading, bool) {
 		for _, c := range columns {
 			said = append(said, "**"+all(c)+"** ("+at(c)+")")
 		}
-		r.text = fmt.Sprintf("%s: %s, in %s.", name, strings.Join(said, ", "), t.name())
+		say(messages.ValuesIn, messages.Params{"values": strings.Join(said, ", ")})
 	}
 	return r, true
 }

@@ -1,11 +1,10 @@
 package offline
 
 import (
-	"fmt"
 	"regexp"
-	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
@@ -19,53 +18,48 @@ var (
 // talk answers a greeting, thanks, and questions about Palaver: it says what it can do with
 // the person's documents, and suggests three messages.
 func talk(f llm.Facts) string {
+	v := voiceOf(f)
 	if intent.AsksLibrary(f.Message) {
-		return Library(f.Message, f.Documents, f.Now)
+		return Library(f.Message, string(v), f.Documents, f.Now)
 	}
-	var b strings.Builder
+	opening := messages.Hello
 	switch {
 	case thanks.MatchString(f.Message):
-		b.WriteString("You're welcome!")
+		opening = messages.Welcome
 	case farewells.MatchString(f.Message):
-		b.WriteString("Goodbye!")
+		opening = messages.Goodbye
 	case praise.MatchString(f.Message):
-		b.WriteString("Good.")
-	default:
-		b.WriteString("Hello! I am Palaver.")
+		opening = messages.Good
 	}
-	b.WriteString(" I can **summarize** your documents, **answer questions** from them with quotations, **compare** two or more of them, and **audit** a text, such as an email, against their rules.\n\n")
-	if len(f.Documents) == 0 {
-		b.WriteString("There is no document yet. Add one with the button at the message box, and then ask, for example:\n\n- Summarize my document\n- What does it say about notice periods?\n- Check this email against it: …")
-		return b.String()
+	said := v.say(opening, nil) + " " + v.say(messages.WhatICan, nil) + "\n\n"
+	if n := len(f.Documents); n == 0 {
+		said += v.say(messages.NoDocumentAsk, nil) + "\n"
+	} else {
+		said += v.say(messages.AmongThem, messages.Params{"n": n, "titles": v.titles(f.Documents, 3)}) + "\n"
 	}
-	are := "are"
-	if len(f.Documents) == 1 {
-		are = "is"
+	for _, q := range v.suggestions(f.Documents) {
+		said += "\n- " + q
 	}
-	fmt.Fprintf(&b, "There %s %s, among them %s. You could ask:\n", are, excerpt.Count(len(f.Documents), "document"), titleList(f.Documents, 3))
-	for _, q := range suggestions(f.Documents) {
-		b.WriteString("\n- " + q)
-	}
-	return b.String()
+	return said
 }
 
-func titleList(docs []llm.Document, most int) string {
+func (v voice) titles(docs []llm.Document, most int) string {
 	var names []string
 	for _, d := range docs[:min(len(docs), most)] {
-		names = append(names, excerpt.PlainTitle(d.Title))
+		names = append(names, "**"+excerpt.PlainTitle(d.Title)+"**")
 	}
-	return excerpt.List("**", names)
+	return messages.Joined(string(v), names)
 }
 
 // suggestions returns three messages that a person could send about the documents.
-func suggestions(docs []llm.Document) []string {
-	first := excerpt.PlainTitle(docs[0].Title)
+func (v voice) suggestions(docs []llm.Document) []string {
+	if len(docs) == 0 {
+		return []string{v.say(messages.AskSummaryMine, nil), v.say(messages.AskNoticeMine, nil), v.say(messages.AskCheckMine, nil)}
+	}
+	about := func(d llm.Document) messages.Params { return messages.Params{"title": excerpt.PlainTitle(d.Title)} }
 	if len(docs) == 1 {
-		return []string{"Summarize " + first, "What does " + first + " say about deadlines?", "Check this email against " + first + ": …"}
+		return []string{v.say(messages.AskSummary, about(docs[0])), v.say(messages.AskDeadlines, about(docs[0])), v.say(messages.AskCheck, about(docs[0]))}
 	}
-	return []string{
-		"Summarize " + first,
-		"What does " + excerpt.PlainTitle(docs[1].Title) + " say about deadlines?",
-		"Compare " + first + " and " + excerpt.PlainTitle(docs[1].Title),
-	}
+	both := messages.Params{"a": excerpt.PlainTitle(docs[0].Title), "b": excerpt.PlainTitle(docs[1].Title)}
+	return []string{v.say(messages.AskSummary, about(docs[0])), v.say(messages.AskDeadlines, about(docs[1])), v.say(messages.AskCompareTwo, both)}
 }

@@ -3,6 +3,7 @@
 package prompt
 
 import (
+	"cmp"
 	"embed"
 	"slices"
 	"strings"
@@ -36,6 +37,7 @@ type Material struct {
 	Action       chat.Action
 	Message      string // the person's message, or what of it asks
 	FreeText     string // without the documents' names
+	Language     string // in which the person asks
 	Audited      string // the text under audit
 	SubjectTitle string
 	Subject      []llm.Passage // the document under audit
@@ -130,6 +132,15 @@ func (m *Material) SetAudited(answer string, subject []chat.Hit) {
 	m.Quotable = append(m.Quotable, m.Audited)
 }
 
+// ReadLanguage finds the language in which the person asks. It comes before SetAudited.
+func (m *Material) ReadLanguage() {
+	asks := m.FreeText
+	if instruction, text := intent.SplitAudit(m.FreeText); m.Action == chat.Audit && text != "" {
+		asks = cmp.Or(strings.TrimSpace(instruction), text)
+	}
+	m.Language = intent.LanguageOf(asks, m.said())
+}
+
 // joined returns the text of consecutive chunks, without their overlaps.
 func joined(chunks []chat.Hit) string {
 	var b strings.Builder
@@ -166,6 +177,7 @@ func Answer(m Material) llm.Request {
 		Messages: append(messages, m.Calls.Messages...),
 		Facts: llm.Facts{
 			Message:    asked,
+			Language:   m.Language,
 			Recent:     m.said(),
 			Action:     m.Action,
 			Documents:  m.Documents,

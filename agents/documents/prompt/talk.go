@@ -42,7 +42,7 @@ func talk(m Material) llm.Request {
 		Task:     llm.TaskTalk,
 		Messages: append(m.answering(text("talk.md"), b.String()), m.Calls.Messages...),
 		Facts: llm.Facts{
-			Message: m.FreeText, Recent: m.said(), Action: m.Action, Documents: docs, Used: m.Calls.Used, Now: m.Now,
+			Message: m.FreeText, Language: m.Language, Recent: m.said(), Action: m.Action, Documents: docs, Used: m.Calls.Used, Now: m.Now,
 		},
 		MaxTokens: maxTalkTokens,
 	}

@@ -22,7 +22,7 @@ import { effortField, EffortMenu, useEffort } from "./EffortMenu";
 import { DropZone } from "./DropZone";
 import { append, removeMention, removeText } from "./editor";
 import { Field } from "./Field";
-import { backToMessage } from "./focus";
+import { backToMessage, focusMessage } from "./focus";
 import { keepChat } from "./newChat";
 import { docOf, emptyDoc, isBlank, joined, mentionsOf, messageContent, type Node } from "./outgoing";
 import { scopeOf, within } from "./scope";
@@ -76,7 +76,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const { restore } = files;
   const addFiles = (added: Iterable<File>) => {
     files.add(added);
-    backToMessage(); // the next key writes behind the attachment
+    focusMessage(); // the next key writes behind the attachment; on a touch screen, too: a question follows
   };
   const { docs } = useLibrary();
   const mentioned = useMemo(() => {
