@@ -29,15 +29,24 @@ const spaceHeader = "X-Space-Id"
 
 var (
 	errSpaceRole = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.SpaceRole}
+	errSpaceKey  = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.SpaceKey}
 	errSpaceLink = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.SpaceLink}
 )
 
 // enterSpace lets a request that names a space work there, if its caller has the least role.
 // Routes without one work in no space: a request that names one is refused, and nothing
-// becomes private by mistake.
+// becomes private by mistake. The request of a key that is bound to a space works there, or is
+// refused.
 func (s *server) enterSpace(least chat.Role, sends bool) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		id := c.GetHeader(spaceHeader)
+		id, who := c.GetHeader(spaceHeader), identity.Of(c)
+		if bound := who.Space; bound != "" {
+			if least == chat.NoMember || id != "" && id != bound {
+				s.fail(c, s.refusedSpace(c.FullPath(), who, id, errSpaceKey))
+				return
+			}
+			id, sends = bound, false
+		}
 		if id == "" {
 			return
 		}
@@ -54,12 +63,34 @@ func (s *server) enterSpace(least chat.Role, sends bool) gin.HandlerFunc {
 		_, err := s.space(c, id, func(who identity.Caller) (chat.Space, error) {
 			return s.Store.Space(c.Request.Context(), who.ID, id, least)
 		})
+		if err == nil {
+			err = s.checkBound(c.Request.Context(), who, c.Param("id"), c.Param("thread_id"), c.Query("thread_id"), c.Query("conversation_id"))
+		}
 		if err != nil {
 			s.fail(c, err)
 			return
 		}
 		inSpace(c, id)
 	}
+}
+
+// checkBound refuses conversations of the caller, by id or by the client's own name, that are
+// not in the space to which the caller's key is bound.
+func (s *server) checkBound(ctx context.Context, who identity.Caller, threads ...string) error {
+	for _, name := range threads {
+		if who.Space == "" || name == "" {
+			continue
+		}
+		v, err := s.Store.Conversation(ctx, who.ID, threadNamed(who.ID, name))
+		switch {
+		case notFound(err): // it is somebody else's, or something else
+		case err != nil:
+			return err
+		case v.Space != who.Space:
+			return s.refusedSpace("", who, v.Space, problem.NotFound)
+		}
+	}
+	return nil
 }
 
 func inSpace(c *gin.Context, id string) {
@@ -72,6 +103,8 @@ func (s *server) EnterSpace(c *gin.Context, id string) error {
 	switch named := db.SpaceOf(c.Request.Context()); {
 	case id == "" || id == named:
 		return nil
+	case identity.Of(c).Space != "":
+		return s.refusedSpace(c.FullPath(), identity.Of(c), id, errSpaceKey)
 	case named != "":
 		return problem.Invalid("space_id", "must be the same as "+spaceHeader)
 	case identity.Of(c).Anonymous || uuid.Validate(id) != nil:

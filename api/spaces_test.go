@@ -381,3 +381,115 @@ func TestOpenStreamInASpaceEndsWhenItsReaderIsRemoved(t *testing.T) {
 		})
 	}
 }
+
+// withKey returns a client that has only a personal key of c, bound to the space.
+func (c *client) withKey(b *bundle, space string) *client {
+	c.t.Helper()
+	made := c.call(201, "POST", "/api/me/keys", m{"name": "bot", "space_id": space})
+	require.Equal(c.t, space, made["space_id"])
+	bot := b.client()
+	bot.h.Set("Authorization", "Bearer "+made["key"].(string))
+	return bot
+}
+
+// Rules I16, I29.
+func TestKeyOfASpaceWorksInItUntilItsOwnerLeaves(t *testing.T) {
+	t.Parallel()
+	var log *audit.Log
+	b := setup(t, func(d *Deps) { log = audit.Open(d.Store, d.Log); d.Audit = log })
+	ann, bob, eve := b.client().signedIn("ann"), b.client().signedIn("bob"), b.client().signedIn("eve")
+	space, doc := ann.withCanary(b, "Team", "canary")
+	other, _ := ann.withCanary(b, "Other", "nougat")
+	member := "/api/spaces/" + space + "/members"
+	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "reader"})
+	for _, id := range []string{space, "x"} {
+		eve.call(404, "POST", "/api/me/keys", m{"name": "bot", "space_id": id})
+	}
+	b.client().call(404, "POST", "/api/me/keys", m{"name": "bot", "space_id": space})
+
+	writes, reads := ann.withKey(b, space), bob.withKey(b, space)
+	require.Equal(t, space, bob.call(200, "GET", "/api/me/keys", nil)["items"].([]any)[0].(m)["space_id"])
+	for _, bot := range []*client{writes, reads} {
+		for _, route := range spaceRoutes(doc, "canary") {
+			_, body := bot.body(route, "")
+			require.Contains(t, body, "canary", route)
+			status, body := bot.body(route, other)
+			require.Equal(t, http.StatusForbidden, status, body)
+		}
+		bot.call(200, "GET", "/v1/models", nil)
+		bot.call(403, "POST", "/api/chat", m{"message": "x", "space_id": other})
+		bot.call(403, "GET", "/api/me", nil)
+		bot.call(403, "GET", "/api/spaces", nil)
+		thread := bot.ask(m{"message": "What sings?"}).until("response")["thread_id"].(string)
+		bot.call(200, "GET", "/api/conversations/"+thread, nil)
+		require.Equal(t, space, bot.call(200, "GET", "/api/conversations", nil)["items"].([]any)[0].(m)["space_id"])
+		for _, call := range []struct{ tool, arguments, has string }{
+			{"list_documents", `{}`, "canary"},
+			{"list_documents", `{"space_id":"` + other + `"}`, "one space only"},
+			{"list_imports", `{}`, "is not used here"},
+		} {
+			_, body := bot.fetch("POST", way{path: "/mcp/rpc", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + call.tool + `","arguments":` + call.arguments + `}}`})
+			require.Contains(t, body, call.has)
+		}
+	}
+	require.Empty(t, bob.call(200, "GET", "/api/conversations", nil)["items"], "what a bound key makes is in its space")
+	text := m{"title": "Notes", "text": "Some text."}
+	writes.call(202, "POST", "/api/documents", text)
+	reads.call(403, "POST", "/api/documents", text)
+	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "contributor"})
+	reads.call(202, "POST", "/api/documents", text)
+
+	ann.call(204, "DELETE", member+"?kind=person&id=bob", nil)
+	reads.call(401, "GET", "/api/documents", nil)
+	reads.call(401, "POST", "/api/chat", m{"message": "What sings?"})
+	require.Empty(t, bob.call(200, "GET", "/api/me/keys", nil)["items"])
+	ann.call(204, "DELETE", "/api/spaces/"+space+"?name=Team", nil)
+	writes.call(404, "GET", "/api/documents", nil)
+	ann.call(200, "POST", "/api/spaces/"+space+"/restore", nil)
+	writes.call(200, "GET", "/api/documents", nil)
+
+	log.Close()
+	refused := 0
+	for _, e := range must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{Kind: audit.SpaceRefused}, 0, 100))(t) {
+		refused += e.Times
+	}
+	require.GreaterOrEqual(t, refused, 20)
+}
+
+// Rule I29: a walk over all routes with what the owner of a bound key has elsewhere.
+func TestKeyOfASpaceReachesNothingElsewhere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann := b.client().signedIn("ann")
+	mine := own(b, ann, secretWord)
+	space, _ := ann.withCanary(b, "Team", "canary")
+	bot := ann.withKey(b, space)
+	before, submits := picture(ann, mine), b.engine.submitCount()
+	works := map[string]chat.Role{}
+	for _, o := range b.server.operations() {
+		works[o.Route] = o.InSpace
+	}
+	for name, r := range walked(t, b) {
+		if r.open {
+			continue
+		}
+		for _, w := range r.ways(mine, mine) {
+			status, body := bot.fetch(method(name), w)
+			require.NotEqual(t, http.StatusTooManyRequests, status)
+			require.NotContains(t, body, secretWord, "%s %s %s: %d", name, w.path, w.body, status)
+			if works[name] == chat.NoMember {
+				require.Equal(t, http.StatusForbidden, status, name)
+			}
+		}
+	}
+	_, was, _ := strings.Cut(before, "\n") // the first line has the limits, which are the owner's
+	_, is, _ := strings.Cut(picture(ann, mine), "\n")
+	require.Equal(t, was, is)
+	b.engine.mu.Lock()
+	defer b.engine.mu.Unlock()
+	for _, s := range b.engine.submits[submits:] {
+		require.NotEqual(t, mine.thread, s.ThreadID)
+	}
+	require.Empty(t, b.engine.deleted)
+	require.Empty(t, b.engine.cancels)
+}

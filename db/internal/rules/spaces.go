@@ -373,6 +373,9 @@ func (s *Store) RemoveSpaceMember(ctx context.Context, owner, id string, group b
 		if err != nil {
 			return err
 		}
+		if err := revokeLeftKeys(ctx, q, id, ""); err != nil {
+			return err
+		}
 		return checkMembers(ctx, q, id)
 	})
 }
@@ -390,7 +393,7 @@ func (s *Store) PutGroups(ctx context.Context, owner string, groups []string, un
 				return err
 			}
 		}
-		return nil
+		return revokeLeftKeys(ctx, q, "", owner)
 	})
 }
 
@@ -511,7 +514,10 @@ func dropSpace(ctx context.Context, q Queries, id string) error {
 			}
 		}
 	}
-	return q.DropSpace(ctx, id)
+	if err := q.DropSpace(ctx, id); err != nil {
+		return err
+	}
+	return revokeLeftKeys(ctx, q, id, "")
 }
 
 // dropOwnSpaces deletes the spaces that have no other member than owner, who is deleted.

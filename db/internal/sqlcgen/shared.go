@@ -221,6 +221,7 @@ type Queries interface {
 	RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error)
 	RestoreBoard(ctx context.Context, arg RestoreBoardParams) (int64, error)
 	RetitleConversation(ctx context.Context, arg RetitleConversationParams) (int64, error)
+	RevokeLeftKeys(ctx context.Context, arg RevokeLeftKeysParams) error
 	SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error)
 	Scans(ctx context.Context, arg ScansParams) ([]ScansRow, error)
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
@@ -287,6 +288,7 @@ type AccessKey struct {
 	CreatedAt int64
 	UsedAt    int64
 	ExpiresAt int64
+	SpaceID   string
 }
 
 type AddModelUsageParams struct {
@@ -706,6 +708,7 @@ type CreateAccessKeyParams struct {
 	Anonymous bool
 	CreatedAt int64
 	ExpiresAt int64
+	SpaceID   string
 }
 
 type CreateShareParams struct {
@@ -1932,6 +1935,12 @@ type RetitleConversationParams struct {
 	ID          string
 	Owner       string
 	Earlier     string
+}
+
+type RevokeLeftKeysParams struct {
+	SpaceID string
+	Owner   string
+	Now     int64
 }
 
 type SaveDraftParams struct {

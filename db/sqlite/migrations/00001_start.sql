@@ -41,9 +41,11 @@ CREATE TABLE access_keys (
     anonymous  INTEGER NOT NULL, -- 1: the owner had no account
     created_at INTEGER NOT NULL,
     used_at    INTEGER NOT NULL, -- 0: never
-    expires_at INTEGER NOT NULL  -- 0: never
+    expires_at INTEGER NOT NULL, -- 0: never
+    space_id   TEXT    NOT NULL DEFAULT '' -- it works in this space only; '': in no space by itself, and in each that is named
 );
 CREATE INDEX access_keys_owner ON access_keys (owner, created_at, id);
+CREATE INDEX access_keys_space ON access_keys (space_id) WHERE space_id <> '';
 
 -- Accounts of other services that a person has connected.
 CREATE TABLE connections (
