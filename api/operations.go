@@ -60,7 +60,7 @@ func (s *server) operations() []openapi.Operation {
 
 		{Route: "GET /api/me/keys", Takes: notKey, Handle: s.listKeys, Group: groupCaller, About: "Lists the caller's personal keys, without their secrets.", Answers: openapi.OK(keysJSON{})},
 		{Route: "POST /api/me/keys", Takes: notKey, Handle: s.createKey, Group: groupCaller, About: "Creates a personal key, with which another program acts as the caller. Only this response contains the key.",
-			Body: openapi.Shape{Value: keyBody{}, Needs: []string{"name"}}, Answers: openapi.Created(newKeyJSON{}), Errors: []int{http.StatusTooManyRequests}},
+			Body: openapi.Shape{Value: keyBody{}, Needs: []string{"name"}}, Answers: openapi.Created(newKeyJSON{}), Errors: []int{http.StatusNotFound, http.StatusTooManyRequests}},
 		{Route: "DELETE /api/me/keys/:id", Takes: notKey, Handle: byID(s.revokeKey), Group: groupCaller, About: "Revokes a personal key at once. Its open streams end within 30 seconds.", Answers: openapi.NoContent()},
 
 		{Route: "GET /api/connections", Handle: s.listConnections, Group: groupCaller, About: "Lists connected accounts, the providers that can be connected, and the state of MCP servers.", Answers: openapi.OK(connectionsJSON{})},

@@ -74,7 +74,7 @@ var keyTests = []test{
 		b.NoError(b.store.PutSpaceMember(b.ctx, b.owner, other.ID, chat.SpaceMember{ID: member, Role: chat.Reader}))
 		b.NoError(b.store.PutSpaceMember(b.ctx, b.owner, sp.ID, chat.SpaceMember{Group: true, ID: "legal", Role: chat.Reader}))
 		legal := func(owner string, groups ...string) {
-			b.NoError(b.store.PutGroups(b.ctx, owner, groups, b.now().Add(time.Hour)))
+			b.NoError(b.store.PutGroups(b.ctx, owner, groups, time.Now().Add(time.Hour)))
 		}
 		legal(grouped, "legal")
 		mine, elsewhere, free, byGroup := bound(member, sp.ID), bound(member, other.ID), bound(member, ""), bound(grouped, sp.ID)
@@ -101,7 +101,7 @@ var keyTests = []test{
 		b.NoError(b.store.CreateKey(b.ctx, last))
 		b.NoError(b.store.DeleteSpace(b.ctx, b.owner, sp.ID, "Team", b.now()))
 		b.True(kept(last), "the space can be restored")
-		b.NoError(b.store.PruneSpaces(b.ctx, b.now().Add(2*db.SpaceKept)))
+		b.NoError(b.store.PruneSpaces(b.ctx, time.Now().Add(2*db.SpaceKept)))
 		b.False(kept(last))
 	}},
 	{"an anonymous owner who has only a key is listed as unused after some time", func(b *fixture) {

@@ -38,6 +38,7 @@ export const texts: Texts = {
   "document.picture_text": "Der Text dieses Bildes konnte nicht gelesen werden. Laden Sie ein schärferes Bild oder den Text hoch.",
   "document.pdf_too_slow": "Das Lesen dieser PDF hat zu lange gedauert.",
   "space.left": "Sie lesen diesen Bereich nicht mehr.",
+  "space.key": "Dieser persönliche Schlüssel gilt nur für einen Bereich.",
   "space.link": "Ein Chat in einem Bereich hat keine öffentlichen Links.",
   "space.role": "Ihre Rolle in diesem Bereich erlaubt das nicht.",
   "document.public": "Das wird mit allen geteilt und kann hier nicht geändert werden.",
