@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -113,7 +114,9 @@ func (s *server) createShare(c *gin.Context, id string) error {
 		return err
 	}
 	if v.Space != "" {
-		return errSpaceLink
+		if sp, err := s.thisSpace(ctx, who); err != nil || !sp.Links || v.Space != sp.ID {
+			return cmp.Or(err, error(errSpaceLink))
+		}
 	}
 	if err := s.limits.AdmitChange(ctx, who, "shares"); err != nil {
 		return err

@@ -250,6 +250,7 @@ type spaceJSON struct {
 	ID           string      `json:"id"`
 	Name         string      `json:"name"`
 	Everybody    bool        `json:"public_documents"` // searches use public documents, too
+	Links        bool        `json:"public_links"`     // people may share their conversations by public links
 	Instructions string      `json:"instructions,omitempty"`
 	Agent        chat.Agent  `json:"agent,omitempty"`
 	Effort       chat.Effort `json:"effort,omitempty"`
@@ -259,12 +260,13 @@ type spaceJSON struct {
 }
 
 func showSpace(sp chat.Space) spaceJSON {
-	return spaceJSON{sp.ID, sp.Name, sp.Everybody, sp.Instructions, sp.Agent, sp.Effort, sp.Role.String(), sp.CreatedAt, optionalTime(sp.DeletedAt)}
+	return spaceJSON{sp.ID, sp.Name, sp.Everybody, sp.Links, sp.Instructions, sp.Agent, sp.Effort, sp.Role.String(), sp.CreatedAt, optionalTime(sp.DeletedAt)}
 }
 
 type spaceBody struct {
 	Name         *string `json:"name"`
 	Everybody    *bool   `json:"public_documents"`
+	Links        *bool   `json:"public_links"`
 	Instructions *string `json:"instructions"` // told to models as the operator's
 	Agent        *string `json:"agent"`
 	Effort       *string `json:"effort"`
@@ -287,6 +289,9 @@ func (s *server) apply(b spaceBody, sp *chat.Space) error {
 	p.Text("name", sp.Name, 1, maxSpaceName)
 	if b.Everybody != nil {
 		sp.Everybody = *b.Everybody
+	}
+	if b.Links != nil {
+		sp.Links = *b.Links
 	}
 	if b.Instructions != nil {
 		sp.Instructions = strings.TrimSpace(*b.Instructions)

@@ -246,6 +246,95 @@ func TestMovingADocumentIntoASpaceAndBack(t *testing.T) {
 	require.Equal(t, []int{2, 2, 2}, []int{kinds[audit.SpaceChanged], kinds[audit.DocumentMoved], kinds[audit.SpaceRefused]})
 }
 
+// settled stores a turn with an answer.
+func (b *bundle) settled(owner, space, thread string, said chat.Response) {
+	b.t.Helper()
+	_, _, _, err := b.store.InsertTurn(b.t.Context(), chat.Turn{ID: "t", ThreadID: thread, Owner: owner, Space: space, ClientTurnID: "t", Content: chat.Content{Message: "canary", Agent: chat.AgentDocuments}})
+	require.NoError(b.t, err)
+	require.NoError(b.t, b.store.MarkTurn(b.t.Context(), owner, "t", chat.TurnRunning, chat.RootCheckpoint))
+	metadata := map[string]any{"citations": said.Citations}
+	require.NoError(b.t, must.ErrOf(b.store.Settle(b.t.Context(), db.Settlement{Owner: owner, ThreadID: thread, TurnID: "t", Parent: chat.RootCheckpoint, Status: chat.TurnCompleted, Text: said.Text, Metadata: metadata,
+		Events:   []chat.Event{{Type: chat.EventText, N: 1, TurnID: "t", ThreadID: thread, Text: said.Text}},
+		Terminal: chat.Event{Type: chat.EventResponse, N: 2, TurnID: "t", ThreadID: thread, Response: &said}})))
+}
+
+// quoting is an answer of which one paragraph quotes a document.
+var quoting = chat.Response{Text: "In short: yes.\n\n“a linnet sings at dawn” [1]", Citations: []chat.Citation{{N: 1, Source: "document", Title: "Linnets", Quote: "a linnet sings at dawn"}}}
+
+// Rule C17: what somebody wrote and got in a space stays theirs, without what documents said.
+func TestAnswersOfASpaceStayTheirAuthorsWithoutQuotesOnceTheyLeave(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob := b.client().signedIn("ann"), b.client().signedIn("bob")
+	space := ann.call(201, "POST", "/api/spaces", m{"name": "Team"})["id"].(string)
+	ann.call(204, "PUT", "/api/spaces/"+space+"/members", m{"kind": "person", "id": "bob", "role": "reader"})
+	thread := bob.call(201, "POST", "/api/conversations", m{"title": "Linnets"}, spaceHeader, space)["id"].(string)
+	b.settled("bob", space, thread, quoting)
+	snapshot := way{path: "/api/agui", body: `{"threadId":"` + thread + `","runId":"r","messages":[]}`}
+	reads := map[string]func(space string) string{
+		"native": func(space string) string { _, body := bob.body("/api/chat/history/"+thread, space); return body },
+		"AI SDK": func(space string) string { _, body := bob.body("/api/ui/chat/"+thread, space); return body },
+		"AG-UI": func(space string) string {
+			_, body := bob.fetch("POST", snapshot, spaceHeader, space)
+			return body
+		},
+		"export": func(string) string { _, all := unzip(t, bob.send("GET", "/api/me/export", nil)); return all },
+	}
+	for name, read := range reads {
+		if name != "export" {
+			require.Contains(t, read(space), "linnet sings", name)
+		}
+	}
+	bob.call(204, "DELETE", "/api/spaces/"+space+"/members?kind=person&id=bob", nil)
+	for name, read := range reads {
+		body := read("")
+		require.NotContains(t, strings.ToLower(body), "linnet", name)
+		require.Contains(t, body, "In short: yes.", name)
+		require.Contains(t, body, chat.Withheld, name)
+		require.Contains(t, body, "canary", "%s: the person's own words", name)
+	}
+	listed := bob.call(200, "GET", "/api/conversations", nil)["items"].([]any)
+	require.Len(t, listed, 1)
+	require.Equal(t, []any{thread, space, ""}, []any{listed[0].(m)["id"], listed[0].(m)["space_id"], listed[0].(m)["title"]})
+	require.Empty(t, bob.call(200, "GET", "/api/conversations?q=linnet", nil)["items"])
+	bob.call(204, "DELETE", "/api/conversations/"+thread, nil)
+}
+
+// Rules C17, D15: managers permit public links in a space, and end those that exist.
+func TestPublicLinksOfASpace(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob := b.client().signedIn("ann"), b.client().signedIn("bob")
+	space := ann.call(201, "POST", "/api/spaces", m{"name": "Team"})["id"].(string)
+	members := "/api/spaces/" + space + "/members"
+	ann.call(204, "PUT", members, m{"kind": "person", "id": "bob", "role": "reader"})
+	thread := bob.call(201, "POST", "/api/conversations", m{"title": "Linnets"}, spaceHeader, space)["id"].(string)
+	b.settled("bob", space, thread, quoting)
+	path := "/api/conversations/" + thread + "/shares"
+	permit := func(links bool) {
+		require.Equal(t, links, ann.call(200, "PATCH", "/api/spaces/"+space, m{"public_links": links})["public_links"])
+	}
+	bob.call(403, "POST", path, m{}, spaceHeader, space)
+	permit(true)
+	bob.call(403, "PATCH", "/api/spaces/"+space, m{"public_links": false})
+	bob.call(403, "POST", path, m{}) // the space is not named
+	ann.call(404, "POST", path, m{}, spaceHeader, space)
+	token := strings.TrimPrefix(bob.call(201, "POST", path, m{}, spaceHeader, space)["path"].(string), "/s/")
+	read := func(status int) string {
+		res := b.client().send("GET", "/api/shared/"+token, nil)
+		require.Equal(t, status, res.StatusCode)
+		return string(must.Have(io.ReadAll(res.Body))(t))
+	}
+	require.Contains(t, read(200), "linnet sings")
+	permit(false)
+	require.NotContains(t, read(404), "linnet")
+	require.Len(t, bob.call(200, "GET", path, nil, spaceHeader, space)["items"], 1, "it can be revoked")
+	permit(true)
+	read(200)
+	ann.call(204, "DELETE", members+"?kind=person&id=bob", nil)
+	require.NotContains(t, read(404), "linnet", "who left shows nothing of the space to others")
+}
+
 // Rules C14, C16 and C17.
 func TestConversationOfASpaceIsReadByItsReadersOnly(t *testing.T) {
 	t.Parallel()
@@ -256,11 +345,7 @@ func TestConversationOfASpaceIsReadByItsReadersOnly(t *testing.T) {
 	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "reader"})
 	thread := ann.call(201, "POST", "/api/conversations", m{"title": "Canary"}, spaceHeader, space)["id"].(string)
 	path, history := "/api/conversations/"+thread, "/api/chat/history/"+thread
-	_, _, _, err := b.store.InsertTurn(t.Context(), chat.Turn{ID: "t", ThreadID: thread, Owner: "ann", Space: space, ClientTurnID: "t", Content: chat.Content{Message: "canary", Agent: chat.AgentDocuments}})
-	require.NoError(t, err)
-	require.NoError(t, b.store.MarkTurn(t.Context(), "ann", "t", chat.TurnRunning, chat.RootCheckpoint))
-	require.NoError(t, must.ErrOf(b.store.Settle(t.Context(), db.Settlement{Owner: "ann", ThreadID: thread, TurnID: "t", Parent: chat.RootCheckpoint, Status: chat.TurnCompleted, Text: "It sings.",
-		Terminal: chat.Event{Type: chat.EventResponse, N: 1, TurnID: "t", ThreadID: thread, Response: &chat.Response{Text: "It sings."}}})))
+	b.settled("ann", space, thread, chat.Response{Text: "It sings."})
 
 	require.Equal(t, space, ann.call(200, "GET", path, nil, spaceHeader, space)["space_id"])
 	require.Empty(t, ann.call(200, "GET", "/api/conversations", nil)["items"])

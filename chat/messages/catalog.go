@@ -23,7 +23,7 @@ var (
 	SpaceRole       = define("space.role", "Your role in this space does not allow this.")
 	SpaceLeft       = define("space.left", "You do not read this space any more.")
 	SpaceKey        = define("space.key", "This personal key works in one space only.")
-	SpaceLink       = define("space.link", "A conversation of a space has no public links.")
+	SpaceLink       = define("space.link", "Conversations of this space cannot be shared by public links.")
 	OtherVersion    = define("request.version_conflict", "Another version has been stored meanwhile. Read it first.")
 	TurnIDUsed      = define("turn.id_used", "This client_turn_id was used with other content.")
 	TurnBegun       = define("turn.begun", "This message no longer waits: it is being answered.")

@@ -71,14 +71,14 @@ func OpenWith(ctx context.Context, url string, options db.OpenOptions) (*Store, 
 	if err != nil {
 		return nil, openFailed(ctx, err)
 	}
-	s := newStore(pool)
+	s := newStore(pool, options)
 	s.known, s.meanings = known, found
 	return s, nil
 }
 
-func newStore(pool *pgxpool.Pool) *Store {
+func newStore(pool *pgxpool.Pool, options db.OpenOptions) *Store {
 	s := &Store{pool: pool, q: sqlcgen.New(plain{pool}), timeouts: defaultTimeouts, compared: vector.MaxCompared, indexedFrom: indexFrom}
-	s.Store = rules.New(s.database())
+	s.Store = rules.New(s.database(), options)
 	return s
 }
 

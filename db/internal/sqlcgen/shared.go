@@ -493,6 +493,7 @@ type BusyThreadsParams struct {
 type ChangeSpaceParams struct {
 	Name         string
 	Everybody    bool
+	Links        bool
 	Instructions string
 	Agent        string
 	Effort       string
@@ -725,6 +726,7 @@ type CreateSpaceParams struct {
 	ID           string
 	Name         string
 	Everybody    bool
+	Links        bool
 	Instructions string
 	Agent        string
 	Effort       string
@@ -1016,6 +1018,7 @@ type EventsAfterParams struct {
 type EventsAfterRow struct {
 	Event   string
 	SpaceID string
+	Author  string
 }
 
 type EventsOfTurnsRow struct {
@@ -1360,6 +1363,7 @@ type ListBoardsRow struct {
 
 type ListConversationsParams struct {
 	Owner        string
+	Now          int64
 	Archived     bool
 	BeforePinned bool
 	BeforeAt     int64
@@ -2039,6 +2043,7 @@ type ShareByDigestRow struct {
 	Title     string
 	CreatedAt int64
 	Content   string
+	SpaceID   string
 }
 
 type ShareConversationParams struct {
@@ -2053,6 +2058,7 @@ type SharesRow struct {
 	ThreadID  string
 	Title     string
 	CreatedAt int64
+	SpaceID   string
 }
 
 type ShowConversationParams struct {
@@ -2093,6 +2099,7 @@ type SpaceOfRow struct {
 	ID           string
 	Name         string
 	Everybody    bool
+	Links        bool
 	Instructions string
 	Agent        string
 	Effort       string
@@ -2110,6 +2117,7 @@ type SpacesOfRow struct {
 	ID           string
 	Name         string
 	Everybody    bool
+	Links        bool
 	Instructions string
 	Agent        string
 	Effort       string

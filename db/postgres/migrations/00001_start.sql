@@ -283,6 +283,7 @@ CREATE TABLE spaces (
     id           TEXT   NOT NULL PRIMARY KEY,
     name         TEXT   NOT NULL,
     everybody    BOOLEAN NOT NULL DEFAULT TRUE , -- searches use public documents, too
+    links        BOOLEAN NOT NULL DEFAULT FALSE, -- people may share their conversations by public links
     instructions TEXT   NOT NULL DEFAULT '', -- for models, as the operator's
     agent        TEXT   NOT NULL DEFAULT '', -- of new conversations; '': the usual one
     effort       TEXT   NOT NULL DEFAULT '',

@@ -282,7 +282,8 @@ CREATE TABLE spaces (
     id           TEXT   NOT NULL PRIMARY KEY,
     name         TEXT   NOT NULL,
     everybody    INTEGER NOT NULL DEFAULT 1, -- searches use public documents, too
-    instructions TEXT   NOT NULL DEFAULT '', -- for models, as the operator's
+    links        INTEGER NOT NULL DEFAULT 0, -- 1: people may share their conversations by public links
+    instructions TEXT    NOT NULL DEFAULT '', -- for models, as the operator's
     agent        TEXT   NOT NULL DEFAULT '', -- of new conversations; '': the usual one
     effort       TEXT   NOT NULL DEFAULT '',
     created_at   INTEGER NOT NULL,

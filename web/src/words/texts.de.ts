@@ -39,7 +39,7 @@ export const texts: Texts = {
   "document.pdf_too_slow": "Das Lesen dieser PDF hat zu lange gedauert.",
   "space.left": "Sie lesen diesen Bereich nicht mehr.",
   "space.key": "Dieser persönliche Schlüssel gilt nur für einen Bereich.",
-  "space.link": "Ein Chat in einem Bereich hat keine öffentlichen Links.",
+  "space.link": "Chats in diesem Bereich lassen sich nicht mit öffentlichen Links teilen.",
   "space.role": "Ihre Rolle in diesem Bereich erlaubt das nicht.",
   "document.public": "Das wird mit allen geteilt und kann hier nicht geändert werden.",
   "document.too_large": "Dieses Dokument ist zu groß.",

@@ -42,7 +42,7 @@ export const texts: Texts = {
   "document.pdf_too_slow": "Reading this PDF took too long.",
   "space.left": "You do not read this space any more.",
   "space.key": "This personal key works in one space only.",
-  "space.link": "A conversation of a space has no public links.",
+  "space.link": "Chats in this space can't be shared by public links.",
   "space.role": "Your role in this space does not allow this.",
   "document.public": "This is shared with everyone and can't be changed here.",
   "document.too_large": "This document is too large.",
