@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -114,8 +113,12 @@ func (s *server) createShare(c *gin.Context, id string) error {
 		return err
 	}
 	if v.Space != "" {
-		if sp, err := s.thisSpace(ctx, who); err != nil || !sp.Links || v.Space != sp.ID {
-			return cmp.Or(err, error(errSpaceLink))
+		sp, err := s.thisSpace(ctx, who)
+		if err != nil {
+			return err
+		}
+		if !sp.Links || v.Space != sp.ID {
+			return s.refusedSpace(c.FullPath(), who, v.Space, errSpaceLink)
 		}
 	}
 	if err := s.limits.AdmitChange(ctx, who, "shares"); err != nil {

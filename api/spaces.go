@@ -146,9 +146,20 @@ func (s *server) refusedSpace(route string, who identity.Caller, id string, err 
 	if err == nil {
 		return nil
 	}
-	if status := describe(err).Status; status == http.StatusForbidden || status == http.StatusNotFound {
-		s.Audit.Count(entry(who, audit.SpaceRefused, map[string]any{"route": route, "space": logged(id)}), route)
+	why := ""
+	switch status := describe(err).Status; {
+	case errors.Is(err, errSpaceKey):
+		why = "key"
+	case errors.Is(err, errSpaceLink):
+		why = "link"
+	case status == http.StatusForbidden:
+		why = "role"
+	case status == http.StatusNotFound:
+		why = "no_member"
+	default:
+		return err
 	}
+	s.Audit.Count(entry(who, audit.SpaceRefused, map[string]any{"route": route, "space": logged(id), "why": why}), route+" "+why+" "+logged(id))
 	return err
 }
 
@@ -174,7 +185,10 @@ func (s *server) moveDocument(c *gin.Context, id, to string) (context.Context, e
 		return ctx, problem.Invalid("space_id", "must be empty in a space: move the document to your own first")
 	case to == "":
 		if err := s.Store.LeaveSpace(ctx, who.ID, from, id); err != nil {
-			return ctx, spaceProblem(err)
+			if errors.Is(err, db.ErrForbidden) { // they have not added the document
+				err = s.refusedSpace(c.FullPath(), who, from, err)
+			}
+			return ctx, err
 		}
 	default:
 		_, err := s.space(c, to, func(who identity.Caller) (chat.Space, error) {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -243,7 +244,7 @@ func TestMovingADocumentIntoASpaceAndBack(t *testing.T) {
 	for _, e := range must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{}, 0, 100))(t) {
 		kinds[e.Kind] += e.Times
 	}
-	require.Equal(t, []int{2, 2, 2}, []int{kinds[audit.SpaceChanged], kinds[audit.DocumentMoved], kinds[audit.SpaceRefused]})
+	require.Equal(t, []int{2, 2, 3}, []int{kinds[audit.SpaceChanged], kinds[audit.DocumentMoved], kinds[audit.SpaceRefused]})
 }
 
 // settled stores a turn with an answer.
@@ -577,4 +578,44 @@ func TestKeyOfASpaceReachesNothingElsewhere(t *testing.T) {
 	}
 	require.Empty(t, b.engine.deleted)
 	require.Empty(t, b.engine.cancels)
+}
+
+// Every refused access is in the audit log, with who, which space and why, and without a text.
+func TestRefusedAccessToASpaceIsInTheAuditLog(t *testing.T) {
+	t.Parallel()
+	var log *audit.Log
+	b := setup(t, func(d *Deps) { log = audit.Open(d.Store, d.Log); d.Audit = log })
+	ann, bob, eve := b.client().signedIn("ann"), b.client().signedIn("bob"), b.client().signedIn("eve")
+	space, doc := ann.withCanary(b, "Team", "canary")
+	other, _ := ann.withCanary(b, "Other", "nougat")
+	members := "/api/spaces/" + space + "/members"
+	ann.call(204, "PUT", members, m{"kind": "person", "id": "bob", "role": "reader"})
+	thread := bob.call(201, "POST", "/api/conversations", m{"title": "Own"}, spaceHeader, space)["id"].(string)
+	bot := bob.withKey(b, space)
+
+	bob.call(403, "GET", members, nil)                                                                 // a member who is not allowed
+	bob.call(403, "POST", "/api/documents", m{"title": "secret", "text": "words"}, spaceHeader, space) // a reader who writes
+	bob.call(403, "POST", "/api/conversations/"+thread+"/shares", m{}, spaceHeader, space)
+	bot.call(403, "GET", "/api/search?q=secret", nil, spaceHeader, other)
+	for _, id := range []string{space, other} { // an outsider
+		eve.call(404, "GET", "/api/spaces/"+id, nil)
+		eve.call(404, "GET", "/api/documents/"+doc, nil, spaceHeader, id)
+		eve.call(404, "POST", "/api/chat", m{"message": "secret words", "space_id": id})
+	}
+	for range 3 {
+		b.client().call(404, "GET", "/api/documents", nil, spaceHeader, space)
+	}
+	log.Close()
+	refused := map[string]int{}
+	for _, e := range must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{Kind: audit.SpaceRefused}, 0, 100))(t) {
+		who := e.Owner
+		if !slices.Contains([]string{"ann", "bob", "eve"}, who) {
+			who = "anonymous"
+		}
+		refused[fmt.Sprint(who, " ", e.Detail["why"], " ", map[any]string{space: "Team", other: "Other"}[e.Detail["space"]])] += e.Times
+		text := fmt.Sprint(e.Detail)
+		require.NotContains(t, text, "secret")
+		require.NotContains(t, text, "words")
+	}
+	require.Equal(t, map[string]int{"bob role Team": 2, "bob link Team": 1, "bob key Other": 1, "eve no_member Team": 3, "eve no_member Other": 3, "anonymous no_member Team": 3}, refused)
 }
