@@ -84,7 +84,9 @@ func (s *server) changeConversations(c *gin.Context) error {
 	g.SetLimit(batchAtOnce)
 	for i, id := range b.IDs {
 		g.Go(func() error {
-			errs[i] = act(s, ctx, who, id)
+			if errs[i] = s.checkBound(ctx, who, id); errs[i] == nil {
+				errs[i] = act(s, ctx, who, id)
+			}
 			return nil
 		})
 	}

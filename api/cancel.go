@@ -21,6 +21,9 @@ import (
 func (s *server) Cancel(c *gin.Context, in dialect.Cancel) error {
 	ctx, who := c.Request.Context(), identity.Of(c)
 	in.ThreadID = threadOf(who.ID, in.ThreadID, in.ThreadAlias)
+	if err := s.checkBoundCancel(ctx, who, in); err != nil {
+		return err
+	}
 	turn, known, err := s.cancelTarget(ctx, who.ID, in)
 	if err != nil {
 		return err
@@ -44,6 +47,24 @@ func (s *server) Cancel(c *gin.Context, in dialect.Cancel) error {
 		answer.TurnID = turn.ID
 	}
 	return respond(c, http.StatusAccepted, answer)
+}
+
+// checkBoundCancel refuses the cancel of a turn that is not in the space to which the caller's
+// key is bound, before anything is stored.
+func (s *server) checkBoundCancel(ctx context.Context, who identity.Caller, in dialect.Cancel) error {
+	if who.Space == "" {
+		return nil
+	}
+	if in.TurnID+in.ClientTurnID+in.StreamRunID != "" {
+		t, err := s.Store.FindTurn(ctx, who.ID, db.CancelRef{TurnID: in.TurnID, ThreadID: in.ThreadID, ClientTurnID: in.ClientTurnID, StreamRunID: in.StreamRunID})
+		if err == nil && t.Space != who.Space {
+			return problem.NotFound
+		}
+		if err != nil && !notFound(err) {
+			return err
+		}
+	}
+	return s.checkBound(ctx, who, in.ThreadID)
 }
 
 // stopLost settles a cancelled turn that no workflow has, and returns the cancel's

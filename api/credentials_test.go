@@ -44,7 +44,7 @@ func (b *bundle) as(by credential.Kinds, user string) *client {
 	case credential.Token:
 		c.h.Set("Authorization", "Bearer "+accountToken(b.t, user))
 	case credential.Key:
-		key, _, err := accesskey.Create(b.t.Context(), b.store, user, true, "k", 1)
+		key, _, err := accesskey.Create(b.t.Context(), b.store, accesskey.New{Owner: user, Anonymous: true, Name: "k", Days: 1})
 		require.NoError(b.t, err)
 		c.h.Set("Authorization", "Bearer "+key)
 	case credential.Proxy:

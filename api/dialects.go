@@ -166,6 +166,9 @@ type dialectServer struct {
 
 func (d dialectServer) History(ctx context.Context, owner, thread, head, before string, limit int) ([]chat.Message, map[string][]string, error) {
 	h, err := d.Store.History(ctx, owner, thread, head, before, limit)
+	if space := db.SpaceOf(ctx); space != "" && len(h.Messages) > 0 && h.Messages[0].Space != space {
+		return nil, nil, db.ErrNotFound
+	}
 	if db.ReaderOf(ctx, owner) != owner {
 		for _, m := range h.Messages {
 			if _, copied := m.Metadata["author"]; !copied && m.Role == "user" && m.Metadata != nil {
@@ -204,6 +207,13 @@ func (d dialectServer) Logs(ctx context.Context, owner string, turnIDs []string)
 		logs[l.Turn.ID] = dialect.TurnLog{Turn: l.Turn, Events: events}
 	}
 	return logs, nil
+}
+
+// TurnsOfRun finds turns where the request works only, so that a client's messages do not
+// lead from a space to a conversation elsewhere.
+func (d dialectServer) TurnsOfRun(ctx context.Context, owner, run string) ([]chat.Turn, error) {
+	turns, err := d.Store.TurnsOfRun(ctx, owner, run)
+	return slices.DeleteFunc(turns, func(t chat.Turn) bool { return t.Space != db.SpaceOf(ctx) }), err
 }
 
 func (d dialectServer) ViewOf(v dialect.View) dialect.View { return d.view(v) }

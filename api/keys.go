@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/audit"
@@ -23,6 +24,7 @@ type keyJSON struct {
 	CreatedAt time.Time  `json:"created_at"`
 	UsedAt    *time.Time `json:"used_at,omitempty"`    // left out: never
 	ExpiresAt *time.Time `json:"expires_at,omitempty"` // left out: never
+	SpaceID   string     `json:"space_id,omitempty"`   // it works in this space only
 }
 
 type keysJSON struct {
@@ -38,10 +40,12 @@ type newKeyJSON struct {
 type keyBody struct {
 	Name string `json:"name"`
 	Days int    `json:"days"` // until it expires; 0: it does not expire
+	// SpaceID binds the key to a space of the caller. It is revoked when they leave the space.
+	SpaceID string `json:"space_id"`
 }
 
 func showKey(k db.Key) keyJSON {
-	return keyJSON{k.ID, k.Name, k.CreatedAt.UTC(), optionalTime(k.UsedAt), optionalTime(k.ExpiresAt)}
+	return keyJSON{k.ID, k.Name, k.CreatedAt.UTC(), optionalTime(k.UsedAt), optionalTime(k.ExpiresAt), k.Space}
 }
 
 func optionalTime(t time.Time) *time.Time {
@@ -69,7 +73,18 @@ func (s *server) createKey(c *gin.Context) error {
 	if err := s.limits.AdmitProfile(c.Request.Context(), who); err != nil {
 		return err
 	}
-	key, k, err := accesskey.Create(c.Request.Context(), s.Store, who.ID, who.Anonymous, b.Name, b.Days)
+	var key string
+	var k db.Key
+	create := func(who identity.Caller) (_ chat.Space, err error) {
+		key, k, err = accesskey.Create(c.Request.Context(), s.Store, accesskey.New{Owner: who.ID, Anonymous: who.Anonymous, Name: b.Name, Days: b.Days, Space: b.SpaceID})
+		return chat.Space{}, err
+	}
+	var err error
+	if b.SpaceID == "" {
+		_, err = create(who)
+	} else {
+		_, err = s.space(c, b.SpaceID, create)
+	}
 	switch {
 	case errors.Is(err, accesskey.ErrName):
 		return problem.Invalid("name", "must have 1 to 100 characters")
@@ -80,8 +95,16 @@ func (s *server) createKey(c *gin.Context) error {
 	case err != nil:
 		return err
 	}
-	s.Audit.Record(entry(who, audit.KeyCreated, map[string]any{"key": k.ID}))
+	s.Audit.Record(entry(who, audit.KeyCreated, keyDetail(k)))
 	return respond(c, http.StatusCreated, newKeyJSON{showKey(k), key})
+}
+
+func keyDetail(k db.Key) map[string]any {
+	detail := map[string]any{"key": k.ID}
+	if k.Space != "" {
+		detail["space"] = k.Space
+	}
+	return detail
 }
 
 func (s *server) revokeKey(c *gin.Context, id string) error {

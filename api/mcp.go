@@ -23,6 +23,8 @@ func (b mcpBackend) EnterSpace(ctx context.Context, who identity.Caller, space s
 	switch {
 	case space == "" || space == named:
 		return ctx, nil
+	case who.Space != "":
+		return ctx, b.s.refusedSpace(mcpPath, who, space, errSpaceKey)
 	case named != "":
 		return ctx, problem.Invalid("space_id", "must be the same as "+spaceHeader)
 	case who.Anonymous:

@@ -60,7 +60,7 @@ func (s *server) operations() []openapi.Operation {
 
 		{Route: "GET /api/me/keys", Takes: notKey, Handle: s.listKeys, Group: groupCaller, About: "Lists the caller's personal keys, without their secrets.", Answers: openapi.OK(keysJSON{})},
 		{Route: "POST /api/me/keys", Takes: notKey, Handle: s.createKey, Group: groupCaller, About: "Creates a personal key, with which another program acts as the caller. Only this response contains the key.",
-			Body: openapi.Shape{Value: keyBody{}, Needs: []string{"name"}}, Answers: openapi.Created(newKeyJSON{}), Errors: []int{http.StatusTooManyRequests}},
+			Body: openapi.Shape{Value: keyBody{}, Needs: []string{"name"}}, Answers: openapi.Created(newKeyJSON{}), Errors: []int{http.StatusNotFound, http.StatusTooManyRequests}},
 		{Route: "DELETE /api/me/keys/:id", Takes: notKey, Handle: byID(s.revokeKey), Group: groupCaller, About: "Revokes a personal key at once. Its open streams end within 30 seconds.", Answers: openapi.NoContent()},
 
 		{Route: "GET /api/connections", Handle: s.listConnections, Group: groupCaller, About: "Lists connected accounts, the providers that can be connected, and the state of MCP servers.", Answers: openapi.OK(connectionsJSON{})},
@@ -101,10 +101,10 @@ func (s *server) operations() []openapi.Operation {
 			Body: shareBody{}, Answers: openapi.Created(conversationJSON{}), Errors: []int{http.StatusTooManyRequests}},
 		{Route: "POST /api/batch/conversations", InSpace: chat.Reader, Handle: s.changeConversations, Group: groupThreads, About: "Archives, unarchives or deletes up to 50 conversations. A failure does not affect the other conversations. A conversation that does not exist counts as deleted.",
 			Body: openapi.Shape{Value: batchBody{}, Needs: []string{"ids", "action"}}, Answers: openapi.OK(batchJSON{})},
-		{Route: "GET /api/conversations/:id/shares", Handle: byID(s.listShares), Group: groupThreads, About: "Lists the public links of a conversation, without their secrets.", Answers: openapi.OK(sharesJSON{})},
-		{Route: "POST /api/conversations/:id/shares", Handle: byID(s.createShare), Group: groupThreads, About: "Creates a public link to a copy of the conversation as it is now. Only this response contains the link.",
+		{Route: "GET /api/conversations/:id/shares", InSpace: chat.Reader, Handle: byID(s.listShares), Group: groupThreads, About: "Lists the public links of a conversation, without their secrets.", Answers: openapi.OK(sharesJSON{})},
+		{Route: "POST /api/conversations/:id/shares", InSpace: chat.Reader, Handle: byID(s.createShare), Group: groupThreads, About: "Creates a public link to a copy of the conversation as it is now. Only this response contains the link.",
 			Body: shareBody{}, Answers: openapi.Created(newShareJSON{}), Errors: []int{http.StatusTooManyRequests}},
-		{Route: "DELETE /api/conversations/:id/shares/:share_id", Handle: byID(s.revokeShare), Group: groupThreads, About: "Revokes a public link immediately.", Answers: openapi.NoContent()},
+		{Route: "DELETE /api/conversations/:id/shares/:share_id", InSpace: chat.Reader, Handle: byID(s.revokeShare), Group: groupThreads, About: "Revokes a public link immediately.", Answers: openapi.NoContent()},
 		{Route: "GET /api/shared/:token", Handle: s.readShared, Group: groupThreads, Open: true, About: "Returns the conversation behind a public link. Needs no sign-in and ignores cookies.",
 			Answers: openapi.OK(openapi.Shape{Value: sharedJSON{}, Holds: map[string]any{"messages": []sharedMessage{}}}), Errors: []int{http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable}},
 		{Route: "GET /api/conversations/:id/feedback", InSpace: chat.Reader, Handle: byID(s.listFeedback), Group: groupThreads, About: "Lists the caller's feedback on a conversation's answers.", Answers: openapi.OK(feedbackListJSON{})},

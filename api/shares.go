@@ -113,7 +113,13 @@ func (s *server) createShare(c *gin.Context, id string) error {
 		return err
 	}
 	if v.Space != "" {
-		return errSpaceLink
+		sp, err := s.thisSpace(ctx, who)
+		if err != nil {
+			return err
+		}
+		if !sp.Links || v.Space != sp.ID {
+			return s.refusedSpace(c.FullPath(), who, v.Space, errSpaceLink)
+		}
 	}
 	if err := s.limits.AdmitChange(ctx, who, "shares"); err != nil {
 		return err

@@ -29,15 +29,24 @@ const spaceHeader = "X-Space-Id"
 
 var (
 	errSpaceRole = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.SpaceRole}
+	errSpaceKey  = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.SpaceKey}
 	errSpaceLink = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.SpaceLink}
 )
 
 // enterSpace lets a request that names a space work there, if its caller has the least role.
 // Routes without one work in no space: a request that names one is refused, and nothing
-// becomes private by mistake.
+// becomes private by mistake. The request of a key that is bound to a space works there, or is
+// refused.
 func (s *server) enterSpace(least chat.Role, sends bool) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		id := c.GetHeader(spaceHeader)
+		id, who := c.GetHeader(spaceHeader), identity.Of(c)
+		if bound := who.Space; bound != "" {
+			if least == chat.NoMember || id != "" && id != bound {
+				s.fail(c, s.refusedSpace(c.FullPath(), who, id, errSpaceKey))
+				return
+			}
+			id, sends = bound, false
+		}
 		if id == "" {
 			return
 		}
@@ -54,12 +63,34 @@ func (s *server) enterSpace(least chat.Role, sends bool) gin.HandlerFunc {
 		_, err := s.space(c, id, func(who identity.Caller) (chat.Space, error) {
 			return s.Store.Space(c.Request.Context(), who.ID, id, least)
 		})
+		if err == nil {
+			err = s.checkBound(c.Request.Context(), who, c.Param("id"), c.Param("thread_id"), c.Query("thread_id"), c.Query("conversation_id"))
+		}
 		if err != nil {
 			s.fail(c, err)
 			return
 		}
 		inSpace(c, id)
 	}
+}
+
+// checkBound refuses conversations of the caller, by id or by the client's own name, that are
+// not in the space to which the caller's key is bound.
+func (s *server) checkBound(ctx context.Context, who identity.Caller, threads ...string) error {
+	for _, name := range threads {
+		if who.Space == "" || name == "" {
+			continue
+		}
+		v, err := s.Store.Conversation(ctx, who.ID, threadNamed(who.ID, name))
+		switch {
+		case notFound(err): // it is somebody else's, or something else
+		case err != nil:
+			return err
+		case v.Space != who.Space:
+			return s.refusedSpace("", who, v.Space, problem.NotFound)
+		}
+	}
+	return nil
 }
 
 func inSpace(c *gin.Context, id string) {
@@ -72,6 +103,8 @@ func (s *server) EnterSpace(c *gin.Context, id string) error {
 	switch named := db.SpaceOf(c.Request.Context()); {
 	case id == "" || id == named:
 		return nil
+	case identity.Of(c).Space != "":
+		return s.refusedSpace(c.FullPath(), identity.Of(c), id, errSpaceKey)
 	case named != "":
 		return problem.Invalid("space_id", "must be the same as "+spaceHeader)
 	case identity.Of(c).Anonymous || uuid.Validate(id) != nil:
@@ -113,9 +146,20 @@ func (s *server) refusedSpace(route string, who identity.Caller, id string, err 
 	if err == nil {
 		return nil
 	}
-	if status := describe(err).Status; status == http.StatusForbidden || status == http.StatusNotFound {
-		s.Audit.Count(entry(who, audit.SpaceRefused, map[string]any{"route": route, "space": logged(id)}), route)
+	why := ""
+	switch status := describe(err).Status; {
+	case errors.Is(err, errSpaceKey):
+		why = "key"
+	case errors.Is(err, errSpaceLink):
+		why = "link"
+	case status == http.StatusForbidden:
+		why = "role"
+	case status == http.StatusNotFound:
+		why = "no_member"
+	default:
+		return err
 	}
+	s.Audit.Count(entry(who, audit.SpaceRefused, map[string]any{"route": route, "space": logged(id), "why": why}), route+" "+why+" "+logged(id))
 	return err
 }
 
@@ -141,7 +185,10 @@ func (s *server) moveDocument(c *gin.Context, id, to string) (context.Context, e
 		return ctx, problem.Invalid("space_id", "must be empty in a space: move the document to your own first")
 	case to == "":
 		if err := s.Store.LeaveSpace(ctx, who.ID, from, id); err != nil {
-			return ctx, spaceProblem(err)
+			if errors.Is(err, db.ErrForbidden) { // they have not added the document
+				err = s.refusedSpace(c.FullPath(), who, from, err)
+			}
+			return ctx, err
 		}
 	default:
 		_, err := s.space(c, to, func(who identity.Caller) (chat.Space, error) {
@@ -217,6 +264,7 @@ type spaceJSON struct {
 	ID           string      `json:"id"`
 	Name         string      `json:"name"`
 	Everybody    bool        `json:"public_documents"` // searches use public documents, too
+	Links        bool        `json:"public_links"`     // people may share their conversations by public links
 	Instructions string      `json:"instructions,omitempty"`
 	Agent        chat.Agent  `json:"agent,omitempty"`
 	Effort       chat.Effort `json:"effort,omitempty"`
@@ -226,12 +274,13 @@ type spaceJSON struct {
 }
 
 func showSpace(sp chat.Space) spaceJSON {
-	return spaceJSON{sp.ID, sp.Name, sp.Everybody, sp.Instructions, sp.Agent, sp.Effort, sp.Role.String(), sp.CreatedAt, optionalTime(sp.DeletedAt)}
+	return spaceJSON{sp.ID, sp.Name, sp.Everybody, sp.Links, sp.Instructions, sp.Agent, sp.Effort, sp.Role.String(), sp.CreatedAt, optionalTime(sp.DeletedAt)}
 }
 
 type spaceBody struct {
 	Name         *string `json:"name"`
 	Everybody    *bool   `json:"public_documents"`
+	Links        *bool   `json:"public_links"`
 	Instructions *string `json:"instructions"` // told to models as the operator's
 	Agent        *string `json:"agent"`
 	Effort       *string `json:"effort"`
@@ -254,6 +303,9 @@ func (s *server) apply(b spaceBody, sp *chat.Space) error {
 	p.Text("name", sp.Name, 1, maxSpaceName)
 	if b.Everybody != nil {
 		sp.Everybody = *b.Everybody
+	}
+	if b.Links != nil {
+		sp.Links = *b.Links
 	}
 	if b.Instructions != nil {
 		sp.Instructions = strings.TrimSpace(*b.Instructions)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -243,7 +244,96 @@ func TestMovingADocumentIntoASpaceAndBack(t *testing.T) {
 	for _, e := range must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{}, 0, 100))(t) {
 		kinds[e.Kind] += e.Times
 	}
-	require.Equal(t, []int{2, 2, 2}, []int{kinds[audit.SpaceChanged], kinds[audit.DocumentMoved], kinds[audit.SpaceRefused]})
+	require.Equal(t, []int{2, 2, 3}, []int{kinds[audit.SpaceChanged], kinds[audit.DocumentMoved], kinds[audit.SpaceRefused]})
+}
+
+// settled stores a turn with an answer.
+func (b *bundle) settled(owner, space, thread string, said chat.Response) {
+	b.t.Helper()
+	_, _, _, err := b.store.InsertTurn(b.t.Context(), chat.Turn{ID: "t", ThreadID: thread, Owner: owner, Space: space, ClientTurnID: "t", Content: chat.Content{Message: "canary", Agent: chat.AgentDocuments}})
+	require.NoError(b.t, err)
+	require.NoError(b.t, b.store.MarkTurn(b.t.Context(), owner, "t", chat.TurnRunning, chat.RootCheckpoint))
+	metadata := map[string]any{"citations": said.Citations}
+	require.NoError(b.t, must.ErrOf(b.store.Settle(b.t.Context(), db.Settlement{Owner: owner, ThreadID: thread, TurnID: "t", Parent: chat.RootCheckpoint, Status: chat.TurnCompleted, Text: said.Text, Metadata: metadata,
+		Events:   []chat.Event{{Type: chat.EventText, N: 1, TurnID: "t", ThreadID: thread, Text: said.Text}},
+		Terminal: chat.Event{Type: chat.EventResponse, N: 2, TurnID: "t", ThreadID: thread, Response: &said}})))
+}
+
+// quoting is an answer of which one paragraph quotes a document.
+var quoting = chat.Response{Text: "In short: yes.\n\n“a linnet sings at dawn” [1]", Citations: []chat.Citation{{N: 1, Source: "document", Title: "Linnets", Quote: "a linnet sings at dawn"}}}
+
+// Rule C17: what somebody wrote and got in a space stays theirs, without what documents said.
+func TestAnswersOfASpaceStayTheirAuthorsWithoutQuotesOnceTheyLeave(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob := b.client().signedIn("ann"), b.client().signedIn("bob")
+	space := ann.call(201, "POST", "/api/spaces", m{"name": "Team"})["id"].(string)
+	ann.call(204, "PUT", "/api/spaces/"+space+"/members", m{"kind": "person", "id": "bob", "role": "reader"})
+	thread := bob.call(201, "POST", "/api/conversations", m{"title": "Linnets"}, spaceHeader, space)["id"].(string)
+	b.settled("bob", space, thread, quoting)
+	snapshot := way{path: "/api/agui", body: `{"threadId":"` + thread + `","runId":"r","messages":[]}`}
+	reads := map[string]func(space string) string{
+		"native": func(space string) string { _, body := bob.body("/api/chat/history/"+thread, space); return body },
+		"AI SDK": func(space string) string { _, body := bob.body("/api/ui/chat/"+thread, space); return body },
+		"AG-UI": func(space string) string {
+			_, body := bob.fetch("POST", snapshot, spaceHeader, space)
+			return body
+		},
+		"export": func(string) string { _, all := unzip(t, bob.send("GET", "/api/me/export", nil)); return all },
+	}
+	for name, read := range reads {
+		if name != "export" {
+			require.Contains(t, read(space), "linnet sings", name)
+		}
+	}
+	bob.call(204, "DELETE", "/api/spaces/"+space+"/members?kind=person&id=bob", nil)
+	for name, read := range reads {
+		body := read("")
+		require.NotContains(t, strings.ToLower(body), "linnet", name)
+		require.Contains(t, body, "In short: yes.", name)
+		require.Contains(t, body, chat.Withheld, name)
+		require.Contains(t, body, "canary", "%s: the person's own words", name)
+	}
+	listed := bob.call(200, "GET", "/api/conversations", nil)["items"].([]any)
+	require.Len(t, listed, 1)
+	require.Equal(t, []any{thread, space, ""}, []any{listed[0].(m)["id"], listed[0].(m)["space_id"], listed[0].(m)["title"]})
+	require.Empty(t, bob.call(200, "GET", "/api/conversations?q=linnet", nil)["items"])
+	bob.call(204, "DELETE", "/api/conversations/"+thread, nil)
+}
+
+// Rules C17, D15: managers permit public links in a space, and end those that exist.
+func TestPublicLinksOfASpace(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob := b.client().signedIn("ann"), b.client().signedIn("bob")
+	space := ann.call(201, "POST", "/api/spaces", m{"name": "Team"})["id"].(string)
+	members := "/api/spaces/" + space + "/members"
+	ann.call(204, "PUT", members, m{"kind": "person", "id": "bob", "role": "reader"})
+	thread := bob.call(201, "POST", "/api/conversations", m{"title": "Linnets"}, spaceHeader, space)["id"].(string)
+	b.settled("bob", space, thread, quoting)
+	path := "/api/conversations/" + thread + "/shares"
+	permit := func(links bool) {
+		require.Equal(t, links, ann.call(200, "PATCH", "/api/spaces/"+space, m{"public_links": links})["public_links"])
+	}
+	bob.call(403, "POST", path, m{}, spaceHeader, space)
+	permit(true)
+	bob.call(403, "PATCH", "/api/spaces/"+space, m{"public_links": false})
+	bob.call(403, "POST", path, m{}) // the space is not named
+	ann.call(404, "POST", path, m{}, spaceHeader, space)
+	token := strings.TrimPrefix(bob.call(201, "POST", path, m{}, spaceHeader, space)["path"].(string), "/s/")
+	read := func(status int) string {
+		res := b.client().send("GET", "/api/shared/"+token, nil)
+		require.Equal(t, status, res.StatusCode)
+		return string(must.Have(io.ReadAll(res.Body))(t))
+	}
+	require.Contains(t, read(200), "linnet sings")
+	permit(false)
+	require.NotContains(t, read(404), "linnet")
+	require.Len(t, bob.call(200, "GET", path, nil, spaceHeader, space)["items"], 1, "it can be revoked")
+	permit(true)
+	read(200)
+	ann.call(204, "DELETE", members+"?kind=person&id=bob", nil)
+	require.NotContains(t, read(404), "linnet", "who left shows nothing of the space to others")
 }
 
 // Rules C14, C16 and C17.
@@ -256,11 +346,7 @@ func TestConversationOfASpaceIsReadByItsReadersOnly(t *testing.T) {
 	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "reader"})
 	thread := ann.call(201, "POST", "/api/conversations", m{"title": "Canary"}, spaceHeader, space)["id"].(string)
 	path, history := "/api/conversations/"+thread, "/api/chat/history/"+thread
-	_, _, _, err := b.store.InsertTurn(t.Context(), chat.Turn{ID: "t", ThreadID: thread, Owner: "ann", Space: space, ClientTurnID: "t", Content: chat.Content{Message: "canary", Agent: chat.AgentDocuments}})
-	require.NoError(t, err)
-	require.NoError(t, b.store.MarkTurn(t.Context(), "ann", "t", chat.TurnRunning, chat.RootCheckpoint))
-	require.NoError(t, must.ErrOf(b.store.Settle(t.Context(), db.Settlement{Owner: "ann", ThreadID: thread, TurnID: "t", Parent: chat.RootCheckpoint, Status: chat.TurnCompleted, Text: "It sings.",
-		Terminal: chat.Event{Type: chat.EventResponse, N: 1, TurnID: "t", ThreadID: thread, Response: &chat.Response{Text: "It sings."}}})))
+	b.settled("ann", space, thread, chat.Response{Text: "It sings."})
 
 	require.Equal(t, space, ann.call(200, "GET", path, nil, spaceHeader, space)["space_id"])
 	require.Empty(t, ann.call(200, "GET", "/api/conversations", nil)["items"])
@@ -380,4 +466,156 @@ func TestOpenStreamInASpaceEndsWhenItsReaderIsRemoved(t *testing.T) {
 			require.Equal(t, chat.CodeForbidden, all[len(all)-1]["code"], "%v", all)
 		})
 	}
+}
+
+// withKey returns a client that has only a personal key of c, bound to the space.
+func (c *client) withKey(b *bundle, space string) *client {
+	c.t.Helper()
+	made := c.call(201, "POST", "/api/me/keys", m{"name": "bot", "space_id": space})
+	require.Equal(c.t, space, made["space_id"])
+	bot := b.client()
+	bot.h.Set("Authorization", "Bearer "+made["key"].(string))
+	return bot
+}
+
+// Rules I16, I29.
+func TestKeyOfASpaceWorksInItUntilItsOwnerLeaves(t *testing.T) {
+	t.Parallel()
+	var log *audit.Log
+	b := setup(t, func(d *Deps) { log = audit.Open(d.Store, d.Log); d.Audit = log })
+	ann, bob, eve := b.client().signedIn("ann"), b.client().signedIn("bob"), b.client().signedIn("eve")
+	space, doc := ann.withCanary(b, "Team", "canary")
+	other, _ := ann.withCanary(b, "Other", "nougat")
+	member := "/api/spaces/" + space + "/members"
+	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "reader"})
+	for _, id := range []string{space, "x"} {
+		eve.call(404, "POST", "/api/me/keys", m{"name": "bot", "space_id": id})
+	}
+	b.client().call(404, "POST", "/api/me/keys", m{"name": "bot", "space_id": space})
+
+	writes, reads := ann.withKey(b, space), bob.withKey(b, space)
+	require.Equal(t, space, bob.call(200, "GET", "/api/me/keys", nil)["items"].([]any)[0].(m)["space_id"])
+	for _, bot := range []*client{writes, reads} {
+		for _, route := range spaceRoutes(doc, "canary") {
+			_, body := bot.body(route, "")
+			require.Contains(t, body, "canary", route)
+			status, body := bot.body(route, other)
+			require.Equal(t, http.StatusForbidden, status, body)
+		}
+		bot.call(200, "GET", "/v1/models", nil)
+		bot.call(403, "POST", "/api/chat", m{"message": "x", "space_id": other})
+		bot.call(403, "GET", "/api/me", nil)
+		bot.call(403, "GET", "/api/spaces", nil)
+		thread := bot.ask(m{"message": "What sings?"}).until("response")["thread_id"].(string)
+		bot.call(200, "GET", "/api/conversations/"+thread, nil)
+		require.Equal(t, space, bot.call(200, "GET", "/api/conversations", nil)["items"].([]any)[0].(m)["space_id"])
+		for _, call := range []struct{ tool, arguments, has string }{
+			{"list_documents", `{}`, "canary"},
+			{"list_documents", `{"space_id":"` + other + `"}`, "one space only"},
+			{"list_imports", `{}`, "is not used here"},
+		} {
+			_, body := bot.fetch("POST", way{path: "/mcp/rpc", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + call.tool + `","arguments":` + call.arguments + `}}`})
+			require.Contains(t, body, call.has)
+		}
+	}
+	require.Empty(t, bob.call(200, "GET", "/api/conversations", nil)["items"], "what a bound key makes is in its space")
+	text := m{"title": "Notes", "text": "Some text."}
+	writes.call(202, "POST", "/api/documents", text)
+	reads.call(403, "POST", "/api/documents", text)
+	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "contributor"})
+	reads.call(202, "POST", "/api/documents", text)
+
+	ann.call(204, "DELETE", member+"?kind=person&id=bob", nil)
+	reads.call(401, "GET", "/api/documents", nil)
+	reads.call(401, "POST", "/api/chat", m{"message": "What sings?"})
+	require.Empty(t, bob.call(200, "GET", "/api/me/keys", nil)["items"])
+	ann.call(204, "DELETE", "/api/spaces/"+space+"?name=Team", nil)
+	writes.call(404, "GET", "/api/documents", nil)
+	ann.call(200, "POST", "/api/spaces/"+space+"/restore", nil)
+	writes.call(200, "GET", "/api/documents", nil)
+
+	log.Close()
+	refused := 0
+	for _, e := range must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{Kind: audit.SpaceRefused}, 0, 100))(t) {
+		refused += e.Times
+	}
+	require.GreaterOrEqual(t, refused, 20)
+}
+
+// Rule I29: a walk over all routes with what the owner of a bound key has elsewhere.
+func TestKeyOfASpaceReachesNothingElsewhere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann := b.client().signedIn("ann")
+	mine := own(b, ann, secretWord)
+	space, _ := ann.withCanary(b, "Team", "canary")
+	bot := ann.withKey(b, space)
+	before, submits := picture(ann, mine), b.engine.submitCount()
+	works := map[string]chat.Role{}
+	for _, o := range b.server.operations() {
+		works[o.Route] = o.InSpace
+	}
+	for name, r := range walked(t, b) {
+		if r.open {
+			continue
+		}
+		for _, w := range r.ways(mine, mine) {
+			status, body := bot.fetch(method(name), w)
+			require.NotEqual(t, http.StatusTooManyRequests, status)
+			require.NotContains(t, body, secretWord, "%s %s %s: %d", name, w.path, w.body, status)
+			if works[name] == chat.NoMember {
+				require.Equal(t, http.StatusForbidden, status, name)
+			}
+		}
+	}
+	_, was, _ := strings.Cut(before, "\n") // the first line has the limits, which are the owner's
+	_, is, _ := strings.Cut(picture(ann, mine), "\n")
+	require.Equal(t, was, is)
+	b.engine.mu.Lock()
+	defer b.engine.mu.Unlock()
+	for _, s := range b.engine.submits[submits:] {
+		require.NotEqual(t, mine.thread, s.ThreadID)
+	}
+	require.Empty(t, b.engine.deleted)
+	require.Empty(t, b.engine.cancels)
+}
+
+// Every refused access is in the audit log, with who, which space and why, and without a text.
+func TestRefusedAccessToASpaceIsInTheAuditLog(t *testing.T) {
+	t.Parallel()
+	var log *audit.Log
+	b := setup(t, func(d *Deps) { log = audit.Open(d.Store, d.Log); d.Audit = log })
+	ann, bob, eve := b.client().signedIn("ann"), b.client().signedIn("bob"), b.client().signedIn("eve")
+	space, doc := ann.withCanary(b, "Team", "canary")
+	other, _ := ann.withCanary(b, "Other", "nougat")
+	members := "/api/spaces/" + space + "/members"
+	ann.call(204, "PUT", members, m{"kind": "person", "id": "bob", "role": "reader"})
+	thread := bob.call(201, "POST", "/api/conversations", m{"title": "Own"}, spaceHeader, space)["id"].(string)
+	bot := bob.withKey(b, space)
+
+	bob.call(403, "GET", members, nil)                                                                 // a member who is not allowed
+	bob.call(403, "POST", "/api/documents", m{"title": "secret", "text": "words"}, spaceHeader, space) // a reader who writes
+	bob.call(403, "POST", "/api/conversations/"+thread+"/shares", m{}, spaceHeader, space)
+	bot.call(403, "GET", "/api/search?q=secret", nil, spaceHeader, other)
+	for _, id := range []string{space, other} { // an outsider
+		eve.call(404, "GET", "/api/spaces/"+id, nil)
+		eve.call(404, "GET", "/api/documents/"+doc, nil, spaceHeader, id)
+		eve.call(404, "POST", "/api/chat", m{"message": "secret words", "space_id": id})
+	}
+	for range 3 {
+		b.client().call(404, "GET", "/api/documents", nil, spaceHeader, space)
+	}
+	log.Close()
+	refused := map[string]int{}
+	for _, e := range must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{Kind: audit.SpaceRefused}, 0, 100))(t) {
+		who := e.Owner
+		if !slices.Contains([]string{"ann", "bob", "eve"}, who) {
+			who = "anonymous"
+		}
+		refused[fmt.Sprint(who, " ", e.Detail["why"], " ", map[any]string{space: "Team", other: "Other"}[e.Detail["space"]])] += e.Times
+		text := fmt.Sprint(e.Detail)
+		require.NotContains(t, text, "secret")
+		require.NotContains(t, text, "words")
+	}
+	require.Equal(t, map[string]int{"bob role Team": 2, "bob link Team": 1, "bob key Other": 1, "eve no_member Team": 3, "eve no_member Other": 3, "anonymous no_member Team": 3}, refused)
 }

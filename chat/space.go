@@ -10,6 +10,7 @@ type Space struct {
 	ID        string
 	Name      string
 	Everybody bool // searches use public documents, too
+	Links     bool // people may share their conversations by public links
 	// Instructions are told to models as the operator's, at most MaxSpaceInstructions characters.
 	Instructions string
 	Agent        Agent  // of new conversations; empty: the usual one

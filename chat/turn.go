@@ -204,6 +204,7 @@ type Turn struct {
 	Content      Content
 	ContentHash  string
 	Space        string // of its conversation; empty: it is in none
+	Author       string // of a copy of somebody else's turn; empty: the owner
 	Status       TurnStatus
 	CreatedAt    time.Time
 	SettledAt    time.Time // zero while open
@@ -269,6 +270,7 @@ type Message struct {
 	CreatedAt time.Time
 	TurnID    string
 	Space     string // of its turn
+	Author    string // of its turn, if that is a copy of somebody else's; empty: the owner
 	Parent    string // parent checkpoint: a turn id or RootCheckpoint
 	// Metadata of an assistant message: action, citations, confidences,
 	// tokens_used, cost_usd, client_turn_id, stream_run_id, finished_reason and,

@@ -23,4 +23,7 @@ type OpenOptions struct {
 	AllowNewerSchema bool
 	// Connections limits the connections to Postgres; 0: pool_max_conns of the URL, or 10.
 	Connections int
+	// KeepAnswers shows people what their own turns took from documents of a space, also after
+	// they have left it, and outside of it. Else a remark takes its place.
+	KeepAnswers bool
 }

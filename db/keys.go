@@ -8,7 +8,8 @@ import (
 // Keys keeps the keys with which other programs act for a person.
 type Keys interface {
 	// CreateKey stores a key; *Exceeded when its owner has MaxKeys. With k.Anonymous, the
-	// owner becomes one of the Visitors.
+	// owner becomes one of the Visitors. ErrNotFound if the owner does not read k.Space. Such a
+	// key is deleted when its owner is removed from the space or leaves it.
 	CreateKey(ctx context.Context, k Key) error
 	// Keys lists an owner's keys, oldest first.
 	Keys(ctx context.Context, owner string) ([]Key, error)
@@ -32,4 +33,5 @@ type Key struct {
 	CreatedAt time.Time
 	UsedAt    time.Time // zero: never
 	ExpiresAt time.Time // zero: never
+	Space     string    // it works in this space only; empty: it is not bound to one
 }

@@ -12,10 +12,12 @@ type Shares interface {
 	// CreateShare stores a link; *Exceeded when its owner has MaxShares, ErrNotFound when
 	// they do not have the conversation.
 	CreateShare(ctx context.Context, s Share) error
-	// Shares lists all links of an owner, oldest first, without Content and Digest.
+	// Shares lists all links of an owner, oldest first, without Content and Digest, and without
+	// the title outside of a conversation's space.
 	Shares(ctx context.Context, owner string) ([]Share, error)
 	// ShareByDigest finds the link of a token, without Digest; ErrNotFound when it was
-	// revoked or never existed.
+	// revoked or never existed. Links to a conversation of a space work as long as the space
+	// has Links and their owner reads it.
 	ShareByDigest(ctx context.Context, digest string) (Share, error)
 	DeleteShare(ctx context.Context, owner, threadID, id string) error
 }

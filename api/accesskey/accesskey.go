@@ -49,10 +49,19 @@ type Store interface {
 	CreateKey(ctx context.Context, k db.Key) error
 }
 
-// Create stores a new key of owner that expires after the given days (0: never). It
-// returns the secret key, which cannot be read again, and its stored record.
-func Create(ctx context.Context, store Store, owner string, anonymous bool, name string, days int) (key string, _ db.Key, _ error) {
-	name = chat.OneLine(name)
+// New describes a key to create.
+type New struct {
+	Owner     string
+	Anonymous bool // the owner has no account
+	Name      string
+	Days      int    // until it expires; 0: it does not expire
+	Space     string // it works in this space only; empty: it is not bound to one
+}
+
+// Create stores a new key. It returns the secret key, which cannot be read again, and its
+// stored record. db.ErrNotFound if the owner does not read the space.
+func Create(ctx context.Context, store Store, n New) (key string, _ db.Key, _ error) {
+	name, days := chat.OneLine(n.Name), n.Days
 	if name == "" || utf8.RuneCountInString(name) > MaxName || strings.ContainsRune(name, 0) {
 		return "", db.Key{}, ErrName
 	}
@@ -60,7 +69,7 @@ func Create(ctx context.Context, store Store, owner string, anonymous bool, name
 		return "", db.Key{}, ErrDays
 	}
 	key = prefix + rand.Text() + rand.Text()
-	k := db.Key{ID: uuid.NewString(), Owner: owner, Name: name, Digest: Digest(key), Anonymous: anonymous, CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
+	k := db.Key{ID: uuid.NewString(), Owner: n.Owner, Name: name, Digest: Digest(key), Anonymous: n.Anonymous, Space: n.Space, CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
 	if days > 0 {
 		k.ExpiresAt = k.CreatedAt.AddDate(0, 0, days)
 	}

@@ -23,7 +23,7 @@ func (m *memory) CreateKey(_ context.Context, k db.Key) error {
 
 func TestAKeyIsStoredAsItsDigestOnly(t *testing.T) {
 	m := &memory{}
-	key, k, err := Create(t.Context(), m, "ann", true, "  Open\nWebUI ", 30)
+	key, k, err := Create(t.Context(), m, New{Owner: "ann", Anonymous: true, Name: "  Open\nWebUI ", Days: 30})
 	require.NoError(t, err)
 	require.True(t, Is(key))
 	require.GreaterOrEqual(t, len(key), 48)
@@ -32,7 +32,7 @@ func TestAKeyIsStoredAsItsDigestOnly(t *testing.T) {
 	require.NotContains(t, k.Digest+k.ID+k.Name, strings.TrimPrefix(key, prefix))
 	require.Equal(t, "Open WebUI", k.Name)
 	require.Equal(t, 30*24*time.Hour, k.ExpiresAt.Sub(k.CreatedAt))
-	again, _, err := Create(t.Context(), m, "ann", true, "second", 0)
+	again, _, err := Create(t.Context(), m, New{Owner: "ann", Anonymous: true, Name: "second", Days: 0})
 	require.NoError(t, err)
 	require.NotEqual(t, key, again)
 	require.Zero(t, m.keys[1].ExpiresAt)
@@ -41,15 +41,15 @@ func TestAKeyIsStoredAsItsDigestOnly(t *testing.T) {
 func TestInvalidKeysAreRefused(t *testing.T) {
 	m := &memory{}
 	for name, want := range map[string]error{"": ErrName, " \n": ErrName, strings.Repeat("x", 101): ErrName, "a\x00b": ErrName} {
-		_, _, err := Create(t.Context(), m, "ann", false, name, 0)
+		_, _, err := Create(t.Context(), m, New{Owner: "ann", Anonymous: false, Name: name, Days: 0})
 		require.ErrorIs(t, err, want, "%q", name)
 	}
 	for _, days := range []int{-1, MaxDays + 1} {
-		_, _, err := Create(t.Context(), m, "ann", false, "x", days)
+		_, _, err := Create(t.Context(), m, New{Owner: "ann", Anonymous: false, Name: "x", Days: days})
 		require.ErrorIs(t, err, ErrDays)
 	}
 	m.keys = make([]db.Key, MaxPerOwner)
-	_, _, err := Create(t.Context(), m, "ann", false, "x", 0)
+	_, _, err := Create(t.Context(), m, New{Owner: "ann", Anonymous: false, Name: "x", Days: 0})
 	require.ErrorIs(t, err, ErrMany)
 	require.False(t, Is("eyJhbGciOiJIUzI1NiJ9.e30.x"))
 }

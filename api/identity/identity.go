@@ -62,6 +62,7 @@ type Caller struct {
 	Groups    []string         // the same
 	Admin     bool             // an administrator of the installation: Admins
 	Key       string           // id of the personal key in the request; empty: none
+	Space     string           // to which that key is bound; empty: to none
 	Channel   chat.Channel
 	Frame     string      // origin of the page in whose frame ours is; empty: none, or another program sent the request
 	Address   netip.Addr  // of the client, for limits

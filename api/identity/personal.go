@@ -62,7 +62,7 @@ func (p *personalKeys) caller(ctx context.Context, token string) (Caller, error)
 	case !k.ExpiresAt.IsZero() && !time.Now().Before(k.ExpiresAt):
 		return Caller{}, problem.Unauthenticated
 	}
-	return Caller{ID: k.Owner, By: credential.Key, Anonymous: k.Anonymous, Expires: k.ExpiresAt, Key: k.ID, keyDigest: digest}, nil
+	return Caller{ID: k.Owner, By: credential.Key, Anonymous: k.Anonymous, Expires: k.ExpiresAt, Key: k.ID, Space: k.Space, keyDigest: digest}, nil
 }
 
 // find reads a key. While the database is unavailable a known key stays valid.

@@ -27,6 +27,7 @@ type (
 		Name      string `required:"" help:"What the key is for."`
 		Days      int    `help:"Days until the key expires; 0: it does not expire."`
 		Anonymous bool   `help:"The user has no account, so the limits of anonymous callers apply."`
+		Space     string `help:"Id of a space of the user. The key works in it only."`
 	}
 	tokenListCmd struct {
 		User string `required:"" help:"User id."`
@@ -41,7 +42,10 @@ func (t tokenCreateCmd) Run(ctx context.Context, log *slog.Logger, store db.Stor
 	if !identity.IsUserID(t.User) {
 		return fmt.Errorf("%q cannot be a user id", t.User)
 	}
-	key, k, err := accesskey.Create(ctx, store, t.User, t.Anonymous, t.Name, t.Days)
+	key, k, err := accesskey.Create(ctx, store, accesskey.New{Owner: t.User, Anonymous: t.Anonymous, Name: t.Name, Days: t.Days, Space: t.Space})
+	if errors.Is(err, db.ErrNotFound) {
+		return fmt.Errorf("user %s does not read the space %s", t.User, t.Space)
+	}
 	if err != nil {
 		return err
 	}

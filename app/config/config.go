@@ -118,6 +118,7 @@ type Config struct {
 	AuditRetention        time.Duration `env:"AUDIT_RETENTION" default:"8760h" group:"Callers, advanced" help:"Retention of audit log entries, at least 720h. 0s: they are kept."`
 	AnonymousRetention    time.Duration `env:"ANONYMOUS_RETENTION" default:"720h" range:"0s..87600h" group:"Callers" help:"Retention of the data of anonymous callers after their last request. Workers delete it daily; palaver prune deletes it immediately. 0s: it is kept."`
 	ConversationRetention time.Duration `env:"CONVERSATION_RETENTION" default:"0s" range:"0s..876000h" group:"Callers" help:"Retention of all conversations after their last message, at least 24h. Conversations with an open question are kept. 0s: they are kept."`
+	SpaceAnswers          string        `env:"SPACE_ANSWERS" default:"withhold" allow:"withhold,keep" group:"Callers, advanced" help:"What people see of their own answers of a space, outside of it and after they have left it. withhold: a remark instead of what was taken from documents. keep: all of the answer."`
 	ImportRetention       time.Duration `env:"IMPORT_RETENTION" default:"2160h" range:"0s..876000h" group:"Callers, advanced" help:"Retention of an import's record (address and title) after its end, if its document is deleted. 0s: it is kept."`
 	PruneDryRun           bool          `env:"PRUNE_DRY_RUN" group:"Callers, advanced" help:"true: the daily deletion only logs what it would delete."`
 	DailyTokens           int64         `env:"DAILY_TOKENS" default:"0" range:"0.." group:"Callers" help:"Daily token budget (UTC, input and output) of one caller, and of all anonymous callers of one address together, for turns and for searches and uploads with an embedding model. After it, they get 429. A running turn may exceed it. 0: no limit."`
@@ -273,6 +274,9 @@ func (c *Config) UIOrigins() []string {
 	}
 	return origins
 }
+
+// KeepAnswers is the value of Config.SpaceAnswers with which people keep their answers of a space.
+const KeepAnswers = "keep"
 
 // Postgres reports whether DatabaseURL is used; otherwise the database is SQLite in the
 // data folder.

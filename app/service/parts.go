@@ -88,7 +88,7 @@ func OpenStore(ctx context.Context, cfg *config.Config) (db.Store, error) {
 	if err := MakeDataDir(cfg); err != nil {
 		return nil, err
 	}
-	options := db.OpenOptions{AllowNewerSchema: cfg.AllowNewerSchema, Connections: cfg.DatabaseConnections}
+	options := db.OpenOptions{AllowNewerSchema: cfg.AllowNewerSchema, Connections: cfg.DatabaseConnections, KeepAnswers: cfg.SpaceAnswers == config.KeepAnswers}
 	if cfg.Postgres() {
 		store, err := postgres.OpenWith(ctx, cfg.DatabaseURL, options)
 		if err != nil { // err does not contain the URL, which may have a password

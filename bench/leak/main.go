@@ -67,16 +67,21 @@ func main() {
 
 // onStore runs against one store; ok when nothing leaked.
 func onStore(ctx context.Context, o options, store string) (ok bool, _ error) {
-	var env []string
+	dir, err := os.MkdirTemp("", "palaver-leak-")
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	env, database := []string{"PALAVER_DATA_DIR=" + dir}, ""
 	switch store {
 	case "sqlite":
 	case "postgres":
-		database, drop, err := pgtest.Create(ctx)
-		if err != nil {
+		var drop func()
+		if database, drop, err = pgtest.Create(ctx); err != nil {
 			return false, err
 		}
 		defer drop()
-		env = []string{"DATABASE_URL=" + database}
+		env = append(env, "DATABASE_URL="+database)
 	default:
 		return false, fmt.Errorf("-store: %q is not sqlite, postgres or both", store)
 	}
@@ -87,13 +92,24 @@ func onStore(ctx context.Context, o options, store string) (ok bool, _ error) {
 		return false, err
 	}
 	defer stop()
+	if database != "" {
+		stop, err := w.openRows(ctx, database)
+		if err != nil {
+			return false, err
+		}
+		defer stop()
+	}
 	if err := w.fill(ctx); err != nil {
 		return false, err
 	}
 	w.walk(ctx)
-	stop() // the log is complete
-	fmt.Printf("%s: %d requests (%d of them turns, %d prompts) in %s, %d changes of members\n", store, w.sent.Load(), w.turns.Load(), w.prompts.Load(), time.Since(began).Round(time.Second), w.changes.Load())
-	return w.report(), ctx.Err()
+	stop() // log and traces are complete
+	if err := w.readTemporal(dir); err != nil {
+		return false, err
+	}
+	fmt.Printf("%s: %d requests (%d of them turns, %d prompts) in %s, %d changes of members, %d people deleted; %d batches of traces, %d kB of Temporal\n", store, w.sent.Load(), w.turns.Load(), w.prompts.Load(),
+		time.Since(began).Round(time.Second), w.changes.Load(), w.deleting.Load(), w.traces.Load(), w.temporal>>10)
+	return w.report() && w.traces.Load() > 0, ctx.Err()
 }
 
 // report prints what leaked, and what was never read by anybody with the right.

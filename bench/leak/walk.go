@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -208,7 +209,7 @@ func (w *world) call(r route, as, in int, t target) request {
 			}
 		}
 		if name == "id" {
-			query.Set(name, personID(w.spaces[t.space].manager))
+			query.Set(name, w.ids[w.spaces[t.space].manager])
 		}
 	}
 	if len(query) > 0 {
@@ -223,7 +224,7 @@ func (w *world) call(r route, as, in int, t target) request {
 				body[name] = v
 			}
 		}
-		if body["id"] = personID(w.spaces[t.space].manager); properties["id"] == nil {
+		if body["id"] = w.ids[w.spaces[t.space].manager]; properties["id"] == nil {
 			delete(body, "id")
 		}
 		if properties["space_id"] != nil && in == nowhere && !strings.HasPrefix(r.path, "/api/documents/") {
@@ -274,6 +275,9 @@ func (w *world) walk(ctx context.Context) {
 
 // step does one random thing.
 func (w *world) step(ctx context.Context) {
+	if n := w.sent.Load(); n > int64(w.requests/3) && w.deleting.CompareAndSwap(0, 1) || n > int64(w.requests*2/3) && w.deleting.CompareAndSwap(1, 2) {
+		w.complain("a deletion", w.deletePerson(ctx, w.people-int(w.deleting.Load())))
+	}
 	person, in := w.rand(w.people), w.rand(len(w.spaces))
 	if w.rand(3) > 0 {
 		person = w.reader(in)
@@ -287,18 +291,16 @@ func (w *world) step(ctx context.Context) {
 	}
 	switch n := w.rand(100); {
 	case n < 4:
-		if err := w.changeMember(ctx, in, person); err != nil && ctx.Err() == nil {
-			w.mu.Lock()
-			w.leaks = append(w.leaks, "a change of members failed: "+err.Error())
-			w.mu.Unlock()
-		}
+		w.complain("a change of members", w.changeMember(ctx, in, person))
 	case n < 10:
 		w.ask(ctx, asks[w.rand(len(asks))], person, in)
 	case n < 13:
 		w.copyTalk(ctx, person, in)
 	case n < 15:
 		w.link(ctx)
-	case n < 16 && header == nowhere:
+	case n < 18:
+		w.readRows(ctx, person)
+	case n < 19 && header == nowhere:
 		w.try(ctx, request{as: person, in: nowhere, where: nowhere, method: "GET", path: "/api/me/export", name: "GET /api/me/export"})
 	default:
 		t := w.target(in)
@@ -313,6 +315,16 @@ func (w *world) step(ctx context.Context) {
 	}
 }
 
+// complain reports what has failed, so that nothing was checked.
+func (w *world) complain(what string, err error) {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.leaks = append(w.leaks, what+" failed: "+err.Error())
+}
+
 // reader returns somebody who was added to a space; a quarter of the calls counts those who were removed.
 func (w *world) reader(in int) int {
 	w.mu.Lock()
@@ -323,6 +335,14 @@ func (w *world) reader(in int) int {
 		if spans := w.members[seat{person, in}]; len(spans) > 0 && (removed || spans[len(spans)-1].to.IsZero()) {
 			all = append(all, person)
 		}
+	}
+	for person, space := range w.group {
+		if space == in {
+			all = append(all, person)
+		}
+	}
+	if len(all) == 0 {
+		return w.spaces[in].manager
 	}
 	return all[w.random.IntN(len(all))]
 }
@@ -375,9 +395,23 @@ func (w *world) link(ctx context.Context) {
 	if t.talk.owner == nowhere {
 		return
 	}
-	_, _, body := w.try(ctx, request{as: t.talk.owner, in: nowhere, where: nowhere, method: "POST", path: "/api/conversations/" + t.talk.id + "/shares", name: "POST /api/conversations/{id}/shares", body: object{}})
+	_, _, body := w.try(ctx, request{as: t.talk.owner, in: t.space, where: t.space, method: "POST", path: "/api/conversations/" + t.talk.id + "/shares", name: "POST /api/conversations/{id}/shares", body: object{}})
 	var made struct{ Path string }
+	w.mu.Lock()
 	if json.Unmarshal([]byte(body), &made) == nil && made.Path != "" {
-		w.try(ctx, request{as: nowhere, in: nowhere, where: nowhere, method: "GET", path: "/api/shared/" + strings.TrimPrefix(made.Path, "/s/"), name: "GET /api/shared/{token}"})
+		w.links = append(w.links, link{"/api/shared/" + strings.TrimPrefix(made.Path, "/s/"), t.talk})
 	}
+	if len(w.links) == 0 {
+		w.mu.Unlock()
+		return
+	}
+	one := w.links[w.random.IntN(len(w.links))]
+	w.mu.Unlock()
+	w.try(ctx, request{as: nowhere, in: nowhere, where: one.of.space, link: &one.of, method: "GET", path: one.path, name: "GET /api/shared/{token}"})
+}
+
+// link is a public link to a conversation.
+type link struct {
+	path string
+	of   talk
 }

@@ -3,9 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,13 +14,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/palaver-chat/palaver/testkit/llmtest"
 	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 const (
-	secret  = "a secret that only bench/leak has"
-	nowhere = -1 // no space, no person
+	nowhere    = -1 // no space, no person
+	everywhere = -2 // in all spaces that the person reads, and in none
 )
 
 type object = map[string]any
@@ -40,15 +39,28 @@ type world struct {
 	prompts atomic.Int64
 	changes atomic.Int64
 
-	changing sync.Mutex // one change of members at a time
+	traces   atomic.Int64
+	deleting atomic.Int64 // people who were deleted
+
+	issuer   *issuer
+	ids      []string       // of people
+	temporal int            // bytes that Temporal has stored
+	changing sync.Mutex     // one change of members at a time
+	rowsLock sync.Mutex     // of rows
+	rows     *pgx.Conn      // nil: the store has no row-level security
+	tokens   []sync.RWMutex // by person: a request with their token is running
 
 	mu       sync.Mutex
 	random   *rand.Rand
 	canaries map[string]canary
 	members  map[seat][]span
+	group    []int             // by person: the space whose group they are in
+	grouped  map[seat][]span   // members by a group
+	deleted  map[int]time.Time // people whose account was deleted
 	spaces   []space
 	asked    map[string]turn // by its canary
 	talks    []talk
+	links    []link
 	leaks    []string
 	legal    int
 	reached  map[string]int // canaries read with the right, by route
@@ -92,21 +104,37 @@ var word = regexp.MustCompile(`canary[0-9a-f]{12}`)
 
 // open starts Palaver. stop may be called twice.
 func open(ctx context.Context, o options, env []string) (*world, func(), error) {
-	w := &world{options: o, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * o.workers}, Timeout: time.Minute},
-		random: rand.New(rand.NewPCG(o.seed, 1)), canaries: map[string]canary{}, members: map[seat][]span{}, asked: map[string]turn{}, reached: map[string]int{}}
+	w := &world{options: o, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * o.workers}, Timeout: time.Minute}, tokens: make([]sync.RWMutex, o.people),
+		random: rand.New(rand.NewPCG(o.seed, 1)), canaries: map[string]canary{}, members: map[seat][]span{}, grouped: map[seat][]span{}, deleted: map[int]time.Time{}, asked: map[string]turn{}, reached: map[string]int{}}
+	for person := range o.people {
+		w.ids, w.group = append(w.ids, fmt.Sprintf("person-%d", person)), append(w.group, nowhere)
+	}
 	w.log = &logReader{w: w}
 	model, err := llmtest.Listen("127.0.0.1:0", llmtest.Pace{})
 	if err != nil {
 		return nil, nil, err
 	}
 	model.On(llmtest.Match{Func: func(r llmtest.Request) bool { w.prompt(string(r.Body)); return false }}, llmtest.Default())
-	s, err := stack.StartOn(ctx, o.server, model.URL, w.log, append(env, "SUPABASE_JWT_SECRET="+secret, "LOG_LEVEL=debug", "TITLES=on")...)
+	if w.issuer, err = newIssuer(); err != nil {
+		return nil, nil, err
+	}
+	collector := w.watchTraces()
+	s, err := stack.StartOn(ctx, o.server, model.URL, w.log, append(env, "OIDC_ISSUER="+w.issuer.URL, "OIDC_AUDIENCE="+audience, "OIDC_CLIENT_ID="+audience, "LOG_LEVEL=debug", "TITLES=on",
+		"TRACE_CONTENT=off", "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)...)
+	stop := sync.OnceFunc(func() {
+		if s != nil {
+			s.Stop()
+		}
+		for _, server := range []interface{ Close() }{model, collector, w.issuer} {
+			server.Close()
+		}
+	})
 	if err != nil {
-		model.Close()
+		stop()
 		return nil, nil, err
 	}
 	w.url = s.URL
-	return w, sync.OnceFunc(func() { s.Stop(); model.Close() }), nil
+	return w, stop, nil
 }
 
 func (w *world) rand(n int) int {
@@ -124,16 +152,18 @@ func (w *world) newCanary(c canary) string {
 	return name
 }
 
-func personID(person int) string { return fmt.Sprintf("person-%d", person) }
-
-// token is a person's of the identity provider.
-func token(person int) string {
-	encode := base64.RawURLEncoding.EncodeToString
-	head := encode([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + encode(fmt.Appendf(nil, `{"sub":%q,"aud":"authenticated","exp":%d}`, personID(person), time.Now().Add(time.Hour).Unix()))
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(head))
-	return head + "." + encode(mac.Sum(nil))
+// token is a person's of now. Two of a person differ by their groups.
+func (w *world) token(person int) string {
+	w.mu.Lock()
+	groups := []string{}
+	if in := w.group[person]; in != nowhere {
+		groups = append(groups, groupOf(in))
+	}
+	w.mu.Unlock()
+	return w.issuer.token(fmt.Sprintf("person-%d", person), groups)
 }
+
+func groupOf(space int) string { return fmt.Sprintf("group-%d", space) }
 
 // request is one call.
 type request struct {
@@ -143,7 +173,9 @@ type request struct {
 	path   string
 	name   string // of the route
 	body   any
-	where  int // the space that header or body names
+	where  int    // the space that header or body names
+	link   *talk  // what is read by a public link, which shows what its owner may read; nil: no link
+	token  string // of a caller who waits for no change of groups; empty: that of the person
 }
 
 // send calls a route and judges what comes back.
@@ -163,7 +195,16 @@ func (w *world) send(ctx context.Context, r request) (status int, header http.He
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream, */*")
 	if r.as != nowhere {
-		req.Header.Set("Authorization", "Bearer "+token(r.as))
+		if r.token == "" {
+			w.tokens[r.as].RLock()
+			defer w.tokens[r.as].RUnlock()
+			r.token = w.token(r.as)
+		}
+		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	readAs := r.as
+	if r.link != nil {
+		readAs = r.link.owner
 	}
 	if r.in != nowhere {
 		req.Header.Set("X-Space-Id", w.spaces[r.in].id)
@@ -176,7 +217,7 @@ func (w *world) send(ctx context.Context, r request) (status int, header http.He
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
-	w.judge(r.name, fmt.Sprintf("%s, %s, status %d", r.method+" "+r.path, describe(r), res.StatusCode), r.as, r.where, string(b), began, time.Now())
+	w.judge(r.name, fmt.Sprintf("%s, %s, status %d", r.method+" "+r.path, describe(r), res.StatusCode), readAs, r.where, string(b), began, time.Now())
 	return res.StatusCode, res.Header, string(b), err
 }
 
@@ -208,19 +249,21 @@ func (w *world) judge(name, what string, person, where int, text string, from, t
 // mayRead reports whether a person could read a canary at some time between from and to, by a
 // call in a space.
 func (w *world) mayRead(person, where int, c canary, from, to time.Time) bool {
+	deleted, is := w.deleted[person]
+	mine, all := person == c.owner && (!is || from.Before(deleted)), where == everywhere
 	switch {
 	case c.kind == "private":
-		return person == c.owner && where == nowhere
+		return mine && (where == nowhere || all)
 	case c.kind == "space":
 		return w.member(person, c.space, from, to)
 	case c.kind == "document":
-		return where == c.space && w.member(person, c.space, from, to)
-	case c.kind == "conversation" && person == c.owner:
+		return (where == c.space || all) && w.member(person, c.space, from, to)
+	case c.kind == "conversation" && mine:
 		return true // their own words
 	case c.kind == "conversation":
 		for _, t := range w.talks {
 			if t.id == c.talk {
-				return where == c.space && !t.shared.IsZero() && !t.shared.After(to) && w.member(person, c.space, from, to)
+				return (where == c.space || all) && !t.shared.IsZero() && !t.shared.After(to) && w.member(person, c.space, from, to)
 			}
 		}
 	}
@@ -228,9 +271,11 @@ func (w *world) mayRead(person, where int, c canary, from, to time.Time) bool {
 }
 
 func (w *world) member(person, in int, from, to time.Time) bool {
-	for _, s := range w.members[seat{person, in}] {
-		if !s.from.After(to) && (s.to.IsZero() || !s.to.Before(from)) {
-			return true
+	for _, spans := range [][]span{w.members[seat{person, in}], w.grouped[seat{person, in}]} {
+		for _, s := range spans {
+			if !s.from.After(to) && (s.to.IsZero() || !s.to.Before(from)) {
+				return true
+			}
 		}
 	}
 	return false
@@ -265,19 +310,25 @@ func (l *logReader) Write(b []byte) (int, error) {
 		}
 		line := string(l.rest[:at])
 		l.rest = l.rest[at+1:]
-		if word.MatchString(line) {
-			l.w.mu.Lock()
-			l.w.leaks = append(l.w.leaks, "the log: "+line)
-			l.w.mu.Unlock()
-		}
+		l.w.none("the log", line)
 	}
 }
 
 // must calls a route that has to succeed, and decodes the response.
 func (w *world) must(ctx context.Context, as, in int, method, path string, body, out any) error {
-	status, _, got, err := w.send(ctx, request{as: as, in: in, where: in, method: method, path: path, name: "what makes spaces and members", body: body})
+	return w.succeed(ctx, request{as: as, in: in, where: in, method: method, path: path, body: body}, out)
+}
+
+// mustAs is must with a token, in no space, while the person sends no other request.
+func (w *world) mustAs(ctx context.Context, as int, token, method, path string, body, out any) error {
+	return w.succeed(ctx, request{as: as, in: nowhere, where: nowhere, method: method, path: path, body: body, token: token}, out)
+}
+
+func (w *world) succeed(ctx context.Context, r request, out any) error {
+	r.name = "what makes spaces and members"
+	status, _, got, err := w.send(ctx, r)
 	if err != nil || status >= 300 {
-		return fmt.Errorf("%s %s by person %d: %d %s %w", method, path, as, status, got, err)
+		return fmt.Errorf("%s %s by person %d: %d %s %w", r.method, r.path, r.as, status, got, err)
 	}
 	if out == nil {
 		return nil
@@ -290,6 +341,13 @@ func (w *world) fill(ctx context.Context) error {
 	if err := w.findRoutes(ctx); err != nil {
 		return err
 	}
+	for person := range w.people {
+		var me struct{ ID string }
+		if err := w.must(ctx, person, nowhere, "GET", "/api/me", nil, &me); err != nil {
+			return err
+		}
+		w.ids[person] = me.ID
+	}
 	for n := range w.options.spaces {
 		var made struct{ ID string }
 		manager := n % w.people
@@ -297,7 +355,7 @@ func (w *world) fill(ctx context.Context) error {
 		w.members[seat{manager, n}] = []span{{from: time.Now()}}
 		w.mu.Unlock()
 		name := w.newCanary(canary{kind: "space", space: n})
-		if err := w.must(ctx, manager, nowhere, "POST", "/api/spaces", object{"name": "Team " + name, "instructions": "Answer for " + name + "."}, &made); err != nil {
+		if err := w.must(ctx, manager, nowhere, "POST", "/api/spaces", object{"name": "Team " + name, "instructions": "Answer for " + name + ".", "public_links": n%2 == 0}, &made); err != nil {
 			return err
 		}
 		w.spaces = append(w.spaces, space{id: made.ID, manager: manager})
@@ -306,6 +364,9 @@ func (w *world) fill(ctx context.Context) error {
 			return err
 		}
 		w.spaces[n].doc = doc
+		if err := w.must(ctx, manager, nowhere, "PUT", "/api/spaces/"+made.ID+"/members", object{"kind": "group", "id": groupOf(n), "role": "reader"}, nil); err != nil {
+			return err
+		}
 		for range 5 {
 			if err := w.changeMember(ctx, n, w.rand(w.people)); err != nil {
 				return err
@@ -343,6 +404,9 @@ func (w *world) changeMember(ctx context.Context, in, person int) error {
 	if person == w.spaces[in].manager {
 		return nil
 	}
+	if w.rand(3) == 0 {
+		return w.changeGroups(ctx, person)
+	}
 	w.changing.Lock()
 	defer w.changing.Unlock()
 	w.changes.Add(1)
@@ -355,9 +419,9 @@ func (w *world) changeMember(ctx context.Context, in, person int) error {
 	}
 	w.mu.Unlock()
 	if !is {
-		return w.must(ctx, w.spaces[in].manager, nowhere, "PUT", path, object{"kind": "person", "id": personID(person), "role": "reader"}, nil)
+		return w.must(ctx, w.spaces[in].manager, nowhere, "PUT", path, object{"kind": "person", "id": w.ids[person], "role": "reader"}, nil)
 	}
-	if err := w.must(ctx, w.spaces[in].manager, nowhere, "DELETE", path+"?kind=person&id="+url.QueryEscape(personID(person)), nil, nil); err != nil {
+	if err := w.must(ctx, w.spaces[in].manager, nowhere, "DELETE", path+"?kind=person&id="+url.QueryEscape(w.ids[person]), nil, nil); err != nil {
 		return err
 	}
 	w.mu.Lock()

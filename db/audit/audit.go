@@ -49,7 +49,10 @@ const (
 	maxWaiting = 1000        // most entries that wait to be stored
 	// maxCounted is the most different counted entries of one window. Further ones are
 	// counted without owner and address: refused requests must not fill the database.
-	maxCounted   = 200
+	maxCounted = 200
+	// maxOfCaller is the most different counted entries of one kind and caller in a window.
+	// Further ones are counted together.
+	maxOfCaller  = 20
 	batch        = 100
 	storeTimeout = 3 * time.Second
 	retryAfter   = time.Second
@@ -114,16 +117,33 @@ func (l *Log) Count(e db.AuditEntry, what string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := counter{e.Kind, e.Owner, e.Channel, e.Address, what}
+	if l.counted[key] == nil && l.ofCaller(key) >= maxOfCaller {
+		key.what, e.Detail = others, map[string]any{others: true}
+	}
 	if l.counted[key] == nil && len(l.counted) >= maxCounted {
 		key = counter{kind: e.Kind}
 		e.Owner, e.Channel, e.Address, e.RequestID = "", "", "", ""
-		e.Detail = map[string]any{"others": true}
+		e.Detail = map[string]any{others: true}
 	}
 	if same := l.counted[key]; same != nil {
 		same.Times++
 		return
 	}
 	l.counted[key] = &e
+}
+
+// others is the detail of entries that are counted together.
+const others = "others"
+
+// ofCaller returns how many different entries of this window are of the kind and the caller.
+// The caller of ofCaller holds mu.
+func (l *Log) ofCaller(of counter) (n int) {
+	for key := range l.counted {
+		if key.what = of.what; key == of {
+			n++
+		}
+	}
+	return n
 }
 
 // write writes an entry to the process's log.

@@ -76,6 +76,9 @@ func TestRefusalsOfOneAddressAreStoredOnceAMinute(t *testing.T) {
 		for range 1000 {
 			l.Count(db.AuditEntry{Kind: SignInRefused, Address: "192.0.2.1"}, "unauthenticated")
 		}
+		for i := range 1000 { // of one caller, each about another thing
+			l.Count(db.AuditEntry{Kind: SpaceRefused, Owner: "eve"}, fmt.Sprint(i))
+		}
 		for i := range 1000 { // each from a new address
 			l.Count(db.AuditEntry{Kind: SignInRefused, Address: fmt.Sprint("2001:db8::", i)}, "unauthenticated")
 		}
@@ -83,14 +86,18 @@ func TestRefusalsOfOneAddressAreStoredOnceAMinute(t *testing.T) {
 		synctest.Wait()
 		entries := s.kept()
 		require.LessOrEqual(t, len(entries), maxCounted+1, "refused requests do not fill the database")
-		total := 0
+		total, ofOne := 0, 0
 		for _, e := range entries {
 			total += e.Times
+			if e.Owner == "eve" {
+				ofOne++
+			}
 			if e.Address == "192.0.2.1" {
 				require.Equal(t, 1000, e.Times)
 			}
 		}
-		require.Equal(t, 2000, total)
+		require.Equal(t, 3000, total)
+		require.Equal(t, maxOfCaller+1, ofOne)
 		l.Close()
 	})
 }

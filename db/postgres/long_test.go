@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/dbtest"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/testkit/must"
@@ -90,7 +91,7 @@ func TestQueriesOfALongThreadReadNoMoreRows(t *testing.T) {
 	config.ConnConfig.Tracer = seen
 	pool := must.Have(pgxpool.NewWithConfig(t.Context(), config))(t)
 	t.Cleanup(pool.Close)
-	s := newStore(pool)
+	s := newStore(pool, db.OpenOptions{})
 	conn := must.Have(pgx.Connect(t.Context(), url+"&default_query_exec_mode=exec"))(t)
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 

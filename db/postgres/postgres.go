@@ -74,7 +74,7 @@ func OpenWith(ctx context.Context, url string, options db.OpenOptions) (*Store, 
 	if err != nil {
 		return nil, openFailed(ctx, err)
 	}
-	s := newStore(pool)
+	s := newStore(pool, options)
 	s.known, s.meanings = found.known, found.meanings
 	return s, nil
 }
@@ -89,9 +89,9 @@ type server struct {
 // namesMode reports whether the URL itself says whether statements are prepared.
 func namesMode(url string) bool { return strings.Contains(url, "default_query_exec_mode") }
 
-func newStore(pool *pgxpool.Pool) *Store {
+func newStore(pool *pgxpool.Pool, options db.OpenOptions) *Store {
 	s := &Store{pool: pool, q: sqlcgen.New(plain{pool}), timeouts: defaultTimeouts, compared: vector.MaxCompared, indexedFrom: indexFrom}
-	s.Store = rules.New(s.database())
+	s.Store = rules.New(s.database(), options)
 	return s
 }
 

@@ -42,6 +42,13 @@ func TestStoreKeepsTheContract(t *testing.T) {
 	keepsTheContract(t, url, url)
 }
 
+func TestStoreThatKeepsAnswersShowsThemToTheirOwnersOnly(t *testing.T) {
+	t.Parallel()
+	s := must.Have(OpenWith(t.Context(), pgtest.Database(t), db.OpenOptions{KeepAnswers: true}))(t)
+	t.Cleanup(func() { _ = s.Close() })
+	dbtest.RunKeeping(t, s)
+}
+
 func TestStoreKeepsTheContractThroughATransactionPooler(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.Database(t)

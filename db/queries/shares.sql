@@ -2,12 +2,14 @@
 SELECT count(*) FROM shares WHERE owner = @owner;
 
 -- name: Shares :many
-SELECT id, owner, thread_id, title, created_at FROM shares WHERE owner = @owner ORDER BY created_at, id;
+SELECT x.id, x.owner, x.thread_id, x.title, x.created_at, c.space_id FROM shares x JOIN conversations c ON c.id = x.thread_id
+WHERE x.owner = @owner ORDER BY x.created_at, x.id;
 
 -- This query takes no owner: whoever has the token may read the shared conversation.
 
 -- name: ShareByDigest :one
-SELECT id, owner, thread_id, title, created_at, content FROM shares WHERE digest = @digest;
+SELECT x.id, x.owner, x.thread_id, x.title, x.created_at, x.content, c.space_id FROM shares x JOIN conversations c ON c.id = x.thread_id
+WHERE x.digest = @digest;
 
 -- name: DeleteShare :execrows
 DELETE FROM shares WHERE owner = @owner AND thread_id = @thread_id AND id = @id;

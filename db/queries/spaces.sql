@@ -1,19 +1,19 @@
 -- name: CreateSpace :exec
-INSERT INTO spaces (id, name, everybody, instructions, agent, effort, created_at)
-VALUES (@id, @name, @everybody, @instructions, @agent, @effort, @created_at);
+INSERT INTO spaces (id, name, everybody, links, instructions, agent, effort, created_at)
+VALUES (@id, @name, @everybody, @links, @instructions, @agent, @effort, @created_at);
 
 -- The role is 0 for somebody who does not read the space. palaver_libraries, in the
 -- migration of Postgres, has the same rule.
 
 -- name: SpaceOf :one
-SELECT s.id, s.name, s.everybody, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
+SELECT s.id, s.name, s.everybody, s.links, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
     CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
         AND (m.kind = 'person' AND m.member = @owner
             OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = @owner AND g.name = m.member AND g.until > @now))), 0) AS BIGINT) AS role
 FROM spaces s WHERE s.id = @id;
 
 -- name: SpacesOf :many
-SELECT s.id, s.name, s.everybody, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
+SELECT s.id, s.name, s.everybody, s.links, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
     CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
         AND (m.kind = 'person' AND m.member = @owner
             OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = @owner AND g.name = m.member AND g.until > @now))), 0) AS BIGINT) AS role
@@ -27,7 +27,7 @@ ORDER BY s.created_at, s.id;
 SELECT space_id FROM space_members WHERE kind = 'person' AND member = @owner ORDER BY space_id;
 
 -- name: ChangeSpace :execrows
-UPDATE spaces SET name = @name, everybody = @everybody, instructions = @instructions, agent = @agent, effort = @effort
+UPDATE spaces SET name = @name, everybody = @everybody, links = @links, instructions = @instructions, agent = @agent, effort = @effort
 WHERE id = @id AND deleted_at = 0;
 
 -- name: SetSpaceDeleted :execrows

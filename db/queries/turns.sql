@@ -54,7 +54,7 @@ WHERE owner = @owner AND thread_id = @thread_id AND parent = @id;
 SELECT event FROM turn_events WHERE turn_id = @turn_id ORDER BY n DESC LIMIT 1;
 
 -- name: EventsAfter :many
-SELECT e.event, t.space_id FROM turn_events e JOIN turns t ON t.id = e.turn_id
+SELECT e.event, t.space_id, t.author FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = @turn_id AND t.owner = @owner AND t.settled_at > 0 AND e.n > @after_n ORDER BY e.n;
 
 -- name: Text :one

@@ -61,13 +61,13 @@ func open(ctx context.Context, path string, busy time.Duration, options db.OpenO
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
 	s := &Store{known: known, path: path, compared: vector.MaxCompared}
-	if err := s.connect(ctx, path, busy); err != nil {
+	if err := s.connect(ctx, path, busy, options); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) connect(ctx context.Context, path string, busy time.Duration) (err error) {
+func (s *Store) connect(ctx context.Context, path string, busy time.Duration, options db.OpenOptions) (err error) {
 	// IMMEDIATE takes the write lock at the beginning: a transaction that began with a
 	// read cannot wait for the write lock of another process.
 	if s.writer, err = openPool(path, busy, 1, "_txlock", "immediate", "_pragma", "cache_size(-16000)", "_pragma", "journal_size_limit(67108864)"); err != nil {
@@ -82,7 +82,7 @@ func (s *Store) connect(ctx context.Context, path string, busy time.Duration) (e
 	if s.read, err = sqlcgen.Prepare(ctx, s.reader); err != nil {
 		return err
 	}
-	s.Store = rules.New(s.database())
+	s.Store = rules.New(s.database(), options)
 	if err := s.search.prepare(ctx, s.writer, s.reader); err != nil {
 		return err
 	}

@@ -57,6 +57,53 @@ var keyTests = []test{
 		b.ErrorIs(must.ErrOf(b.store.KeyByDigest(b.ctx, k.Digest)), db.ErrNotFound)
 		b.ErrorIs(b.store.DeleteKey(b.ctx, b.owner, k.ID), db.ErrNotFound)
 	}},
+	{"a key that is bound to a space is made by its readers only, and revoked when they leave it", func(b *fixture) {
+		sp, other := b.space("Team"), b.space("Other")
+		bound := func(owner, space string) db.Key {
+			k := b.personalKey("bound")
+			k.Owner, k.Space = owner, space
+			return k
+		}
+		b.ErrorIs(b.store.CreateKey(b.ctx, bound(uuid.NewString(), sp.ID)), db.ErrNotFound)
+		kept := func(k db.Key) bool {
+			got, err := b.store.KeyByDigest(b.ctx, k.Digest)
+			b.Equal(err == nil, got == k)
+			return err == nil
+		}
+		member, grouped := b.join(sp.ID, chat.Reader), uuid.NewString()
+		b.NoError(b.store.PutSpaceMember(b.ctx, b.owner, other.ID, chat.SpaceMember{ID: member, Role: chat.Reader}))
+		b.NoError(b.store.PutSpaceMember(b.ctx, b.owner, sp.ID, chat.SpaceMember{Group: true, ID: "legal", Role: chat.Reader}))
+		legal := func(owner string, groups ...string) {
+			b.NoError(b.store.PutGroups(b.ctx, owner, groups, time.Now().Add(time.Hour)))
+		}
+		legal(grouped, "legal")
+		mine, elsewhere, free, byGroup := bound(member, sp.ID), bound(member, other.ID), bound(member, ""), bound(grouped, sp.ID)
+		for _, k := range []db.Key{mine, elsewhere, free, byGroup} {
+			b.NoError(b.store.CreateKey(b.ctx, k))
+			b.True(kept(k))
+		}
+
+		legal(member, "legal") // who is still a member by a group has not left
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, member))
+		b.True(kept(mine))
+		legal(member)
+		b.False(kept(mine))
+		b.True(kept(elsewhere))
+		b.True(kept(free))
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, member, other.ID, false, member)) // leaves
+		b.False(kept(elsewhere))
+		b.True(kept(byGroup))
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, true, "legal"))
+		b.False(kept(byGroup))
+		b.True(kept(free))
+
+		last := bound(b.owner, sp.ID)
+		b.NoError(b.store.CreateKey(b.ctx, last))
+		b.NoError(b.store.DeleteSpace(b.ctx, b.owner, sp.ID, "Team", b.now()))
+		b.True(kept(last), "the space can be restored")
+		b.NoError(b.store.PruneSpaces(b.ctx, time.Now().Add(2*db.SpaceKept)))
+		b.False(kept(last))
+	}},
 	{"an anonymous owner who has only a key is listed as unused after some time", func(b *fixture) {
 		k := b.personalKey("mine")
 		k.Anonymous = true

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/google/uuid"
@@ -463,4 +464,112 @@ var spaceConversationTests = []test{
 		must.Have(b.store.DeleteUser(b.ctx, b.owner))(b.t)
 		b.Equal("-", must.Have(b.store.History(in, reader, made.ID, "", "", 10))(b.t).Messages[0].Metadata["author"])
 	}},
+	{"who has left a space finds their own conversations of it again, and a remark in place of what documents said", func(b *fixture) {
+		sp := b.space("Team")
+		in := db.InSpace(b.ctx, sp.ID)
+		author, reader := b.join(sp.ID, chat.Reader), b.join(sp.ID, chat.Reader)
+		t := b.answered(author, sp.ID, uuid.NewString())
+		yes := true
+		must.Have(b.store.ChangeConversation(in, author, t.ThreadID, db.ConversationChange{Shared: &yes}))(b.t)
+		listed := func(owner string) []chat.Conversation {
+			return must.Have(b.store.ListConversations(b.ctx, owner, "", "", 10))(b.t).Items
+		}
+		b.Empty(listed(author), "while they read the space it is listed there")
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, author))
+		own := listed(author)
+		b.Len(own, 1)
+		b.Equal([]string{t.ThreadID, sp.ID, ""}, []string{own[0].ID, own[0].Space, own[0].Title})
+		b.False(tells(must.Have(b.store.ListConversations(b.ctx, author, "canary", "", 10))(b.t)))
+		said := must.Have(b.store.History(b.ctx, author, t.ThreadID, "", "", 10))(b.t).Messages
+		b.Equal([]string{"What does it say?", "It sings.\n\n" + chat.Withheld}, []string{said[0].Content, said[1].Content})
+		b.Empty(listed(reader), "what somebody else shares is not theirs")
+
+		b.NoError(b.store.PutSpaceMember(b.ctx, b.owner, sp.ID, chat.SpaceMember{ID: author, Role: chat.Reader}))
+		b.Empty(listed(author))
+		b.NoError(b.store.DeleteSpace(b.ctx, b.owner, sp.ID, "Team", b.now()))
+		b.Len(listed(author), 1)
+		b.NoError(b.store.RestoreSpace(b.ctx, b.owner, sp.ID))
+		b.Empty(listed(author))
+		b.NoError(b.store.PutSpaceMember(b.ctx, b.owner, sp.ID, chat.SpaceMember{Group: true, ID: "legal", Role: chat.Reader}))
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, author))
+		b.Len(listed(author), 1)
+		b.NoError(b.store.PutGroups(b.ctx, author, []string{"legal"}, time.Now().Add(time.Hour)))
+		b.Empty(listed(author), "a member by a group")
+	}},
+	{"words of somebody else in a copy are gone from every read once the reader is removed", func(b *fixture) {
+		sp := b.space("Team")
+		in := db.InSpace(b.ctx, sp.ID)
+		reader := b.join(sp.ID, chat.Reader)
+		t := b.answered(b.owner, sp.ID, uuid.NewString())
+		yes := true
+		must.Have(b.store.ChangeConversation(in, b.owner, t.ThreadID, db.ConversationChange{Shared: &yes}))(b.t)
+		made := must.Have(b.store.CopyBranch(in, t.ThreadID, "", chat.Conversation{ID: uuid.NewString(), Owner: reader, Space: sp.ID, CreatedAt: b.now()}))(b.t)
+		turn := must.Have(b.store.History(in, reader, made.ID, "", "", 10))(b.t).Messages[0].TurnID
+		words := func(ctx context.Context) string {
+			return must.Have(b.store.Logs(ctx, reader, []string{turn}))(b.t)[0].Turn.Content.Message
+		}
+		b.Equal("What does it say?", words(in))
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, reader))
+		b.Equal(chat.Withheld, words(in))
+		b.Equal(chat.Withheld, words(b.ctx))
+	}},
+	{"a public link to a conversation of a space works while the space permits links and its owner reads it", func(b *fixture) {
+		sp := b.space("Team")
+		in := db.InSpace(b.ctx, sp.ID)
+		author := b.join(sp.ID, chat.Reader)
+		t := b.answered(author, sp.ID, uuid.NewString())
+		share := db.Share{ID: uuid.NewString(), Owner: author, ThreadID: t.ThreadID, Digest: uuid.NewString(), Title: "Canary", Content: []byte(`[]`), CreatedAt: b.now()}
+		b.NoError(b.store.CreateShare(in, share))
+		works := func() bool {
+			_, err := b.store.ShareByDigest(b.ctx, share.Digest)
+			if err != nil {
+				b.ErrorIs(err, db.ErrNotFound)
+			}
+			return err == nil
+		}
+		permit := func(links bool) {
+			sp.Links = links
+			b.NoError(b.store.ChangeSpace(b.ctx, b.owner, sp))
+		}
+		b.False(works())
+		permit(true)
+		b.True(works())
+		b.True(must.Have(b.store.Space(b.ctx, author, sp.ID, chat.Reader))(b.t).Links)
+		permit(false)
+		b.False(works())
+		permit(true)
+		b.NoError(b.store.DeleteSpace(b.ctx, b.owner, sp.ID, "Team", b.now()))
+		b.False(works())
+		b.NoError(b.store.RestoreSpace(b.ctx, b.owner, sp.ID))
+		b.True(works())
+		b.True(tells(must.Have(b.store.Shares(in, author))(b.t)))
+		b.False(tells(must.Have(b.store.Shares(b.ctx, author))(b.t)), "outside of the space")
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, author))
+		b.False(works())
+	}},
+}
+
+// RunKeeping checks a store with db.OpenOptions.KeepAnswers.
+func RunKeeping(t *testing.T, store db.Store) {
+	b := newFixture(t, func(*testing.T) db.Store { return store })
+	sp := b.space("Team")
+	in := db.InSpace(b.ctx, sp.ID)
+	author, copier := b.join(sp.ID, chat.Reader), b.join(sp.ID, chat.Reader)
+	turn := b.answered(author, sp.ID, uuid.NewString())
+	yes := true
+	must.Have(b.store.ChangeConversation(in, author, turn.ThreadID, db.ConversationChange{Shared: &yes}))(b.t)
+	made := must.Have(b.store.CopyBranch(in, turn.ThreadID, "", chat.Conversation{ID: uuid.NewString(), Owner: copier, Space: sp.ID, CreatedAt: b.now()}))(b.t)
+	copied := turn
+	copied.ThreadID, copied.ID = made.ID, must.Have(b.store.History(in, copier, made.ID, "", "", 10))(b.t).Messages[0].TurnID
+	for _, id := range []string{author, copier} {
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, id))
+	}
+	for _, name := range []string{"Conversation", "ListConversations", "History", "Recent", "Events", "Logs"} {
+		b.True(tells(must.Have(conversationReads(b, author, turn)[name](b.ctx))(b.t)), name)
+		if name != "Conversation" && name != "ListConversations" { // the title is that of the copy
+			b.False(tells(must.Have(conversationReads(b, copier, copied)[name](b.ctx))(b.t)), name)
+		}
+	}
+	b.False(tells(must.Have(b.store.History(db.ReadBy(in, copier), author, turn.ThreadID, "", "", 10))(b.t).Messages), "another reader")
+	b.ErrorIs(must.ErrOf(b.store.ListDocuments(in, author, "", 10)), db.ErrNotFound)
 }

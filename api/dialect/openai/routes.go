@@ -61,8 +61,8 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "GET /v1/models", Handle: h.models, Group: group, About: "Lists the agents as models.", Answers: openapi.OK(modelsJSON{})},
-		{Route: "GET /v1/models/:model", Handle: h.model, Group: group, About: "Returns an agent as a model.", Answers: openapi.OK(modelJSON{})},
+		{Route: "GET /v1/models", InSpace: chat.Reader, Handle: h.models, Group: group, About: "Lists the agents as models.", Answers: openapi.OK(modelsJSON{})},
+		{Route: "GET /v1/models/:model", InSpace: chat.Reader, Handle: h.model, Group: group, About: "Returns an agent as a model.", Answers: openapi.OK(modelJSON{})},
 		{Route: "POST /v1/chat/completions", InSpace: chat.Reader, Sends: true, Handle: h.complete, Stream: true, Group: group, About: "Answers the last message, as a stream or as one response.",
 			Body: openapi.Shape{Value: completionBody{}, Needs: []string{"model", "messages"}, Holds: map[string]any{
 				"metadata": map[string]any{}, "tool_choice": openapi.AnyOf{"", map[string]any{}, nil}, "tools": []any{}, "functions": []any{}}},

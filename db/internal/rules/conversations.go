@@ -88,13 +88,13 @@ func (s *Store) Conversation(ctx context.Context, owner, id string) (_ chat.Conv
 	ctx, end := s.short(ctx, "read conversation")
 	defer end(&err)
 	row, err := s.db.Read.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
-	return here(ctx, conversation(row)), err
+	return s.titled(ctx, conversation(row)), err
 }
 
 func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, limit int) (_ db.Page[chat.Conversation], err error) {
 	ctx, end := s.long(ctx, "list conversations")
 	defer end(&err)
-	return conversationPage(q, cur, limit, func(from record.Cursor, limit int64) ([]listedRow, error) {
+	return conversationPage(s.shownIn(ctx), q, cur, limit, func(from record.Cursor, limit int64) ([]listedRow, error) {
 		if db.SpaceOf(ctx) != "" {
 			return s.inSpace(ctx, owner, q, false, from, limit)
 		}
@@ -108,7 +108,7 @@ func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, lim
 func (s *Store) ArchivedConversations(ctx context.Context, owner, cur string, limit int) (_ db.Page[chat.Conversation], err error) {
 	ctx, end := s.short(ctx, "list archived conversations")
 	defer end(&err)
-	return conversationPage("", cur, limit, func(from record.Cursor, limit int64) ([]listedRow, error) {
+	return conversationPage(s.shownIn(ctx), "", cur, limit, func(from record.Cursor, limit int64) ([]listedRow, error) {
 		if db.SpaceOf(ctx) != "" {
 			return s.inSpace(ctx, owner, "", true, from, limit)
 		}
@@ -116,7 +116,12 @@ func (s *Store) ArchivedConversations(ctx context.Context, owner, cur string, li
 	})
 }
 
-func conversationPage(q, cur string, limit int, read func(from record.Cursor, limit int64) ([]listedRow, error)) (db.Page[chat.Conversation], error) {
+// shownIn returns how a list shows its conversations.
+func (s *Store) shownIn(ctx context.Context) func(sqlcgen.ConversationRow) chat.Conversation {
+	return func(r sqlcgen.ConversationRow) chat.Conversation { return s.titled(ctx, conversation(r)) }
+}
+
+func conversationPage(show func(sqlcgen.ConversationRow) chat.Conversation, q, cur string, limit int, read func(from record.Cursor, limit int64) ([]listedRow, error)) (db.Page[chat.Conversation], error) {
 	from, err := record.ParseCursor(cur)
 	if err != nil {
 		return db.Page[chat.Conversation]{}, err
@@ -127,7 +132,7 @@ func conversationPage(q, cur string, limit int, read func(from record.Cursor, li
 		return db.Page[chat.Conversation]{}, err
 	}
 	return record.Page(rows, limit, func(r listedRow) chat.Conversation {
-		c := conversation(r.ConversationRow)
+		c := show(r.ConversationRow)
 		c.Match = around(r.found, q)
 		return c
 	}, func(r listedRow) record.Cursor {
@@ -181,7 +186,7 @@ func around(text, q string) string {
 
 func (s *Store) listed(ctx context.Context, owner string, archived bool, from record.Cursor, limit int64) ([]listedRow, error) {
 	rows, err := s.db.Read.ListConversations(ctx, sqlcgen.ListConversationsParams{
-		Owner: owner, Archived: archived, BeforePinned: from.First, BeforeAt: from.At, BeforeID: from.ID, MaxRows: limit})
+		Owner: owner, Archived: archived, BeforePinned: from.First, BeforeAt: from.At, BeforeID: from.ID, Now: record.Micros(time.Now()), MaxRows: limit})
 	return rowsTo(rows, err, func(r sqlcgen.ListConversationsRow) listedRow {
 		return listedRow{ConversationRow: sqlcgen.ConversationRow(r)}
 	})
@@ -222,7 +227,7 @@ func (s *Store) ChangeConversation(ctx context.Context, owner, id string, c db.C
 		row, err = q.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
 		return err
 	})
-	return here(ctx, conversation(row)), err
+	return s.titled(ctx, conversation(row)), err
 }
 
 func changeConversation(ctx context.Context, q Queries, owner, id string, c db.ConversationChange) error {
@@ -351,6 +356,14 @@ func (s *Store) EndSessions(ctx context.Context, owner string) (generation int64
 	ctx, end := s.short(ctx, "end sessions")
 	defer end(&err)
 	return s.db.Write.EndSessions(ctx, sqlcgen.EndSessionsParams{Owner: owner, Deleted: deletedOwner(owner)})
+}
+
+// titled is here, unless owners keep what answers took from spaces.
+func (s *Store) titled(ctx context.Context, c chat.Conversation) chat.Conversation {
+	if s.keeps(ctx, c.Owner, "") {
+		return c
+	}
+	return here(ctx, c)
 }
 
 // here leaves out the title outside of a conversation's space, where it may name a document.

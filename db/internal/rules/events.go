@@ -31,14 +31,14 @@ func (s *Store) Events(ctx context.Context, owner, turnID string, after int) (_ 
 		}
 	}
 	events := make([]chat.Event, len(rows))
-	space := ""
+	space, author := "", ""
 	for i, row := range rows {
 		if events[i], err = event(row.Event); err != nil {
 			return nil, err
 		}
-		space = row.SpaceID
+		space, author = row.SpaceID, row.Author
 	}
-	return s.withheldEvents(ctx, owner, space, events)
+	return s.withheldEvents(ctx, owner, author, space, events)
 }
 
 func (s *Store) Logs(ctx context.Context, owner string, ids []string) (_ []db.TurnLog, err error) {
@@ -69,7 +69,8 @@ func (s *Store) Logs(ctx context.Context, owner string, ids []string) (_ []db.Tu
 		if logs[i].Turn, err = turn(row); err != nil {
 			return nil, err
 		}
-		if logs[i].Events, err = s.withheldEvents(ctx, owner, row.SpaceID, events[row.ID]); err != nil {
+		logs[i].Events = events[row.ID]
+		if err := s.withheldLog(ctx, owner, &logs[i]); err != nil {
 			return nil, err
 		}
 	}

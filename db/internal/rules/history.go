@@ -192,7 +192,7 @@ func (b branch) placed(ctx context.Context, q Queries, head string, beforeN int6
 func message(row sqlcgen.BranchMessagesRow) (chat.Message, error) {
 	m := chat.Message{
 		ID: record.MessageID(row.TurnID, row.N), Role: row.Role, Content: row.Content,
-		CreatedAt: record.Time(row.CreatedAt), TurnID: row.TurnID, Parent: row.Parent, Space: row.SpaceID,
+		CreatedAt: record.Time(row.CreatedAt), TurnID: row.TurnID, Parent: row.Parent, Space: row.SpaceID, Author: row.Author,
 	}
 	if row.Metadata != "" {
 		if err := json.Unmarshal([]byte(row.Metadata), &m.Metadata); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
@@ -23,13 +24,18 @@ func (s *Store) CreateKey(ctx context.Context, k db.Key) (err error) {
 		if len(list) >= db.MaxKeys {
 			return &db.Exceeded{Bound: db.BoundKeys, Scope: db.OfOwner, Limit: db.MaxKeys}
 		}
+		if k.Space != "" {
+			if _, err := lockedSpace(ctx, q, k.Owner, k.Space, chat.Reader); err != nil {
+				return err
+			}
+		}
 		if k.Anonymous {
 			if err := markAnonymous(ctx, q, k.Owner); err != nil {
 				return err
 			}
 		}
 		return q.CreateAccessKey(ctx, sqlcgen.CreateAccessKeyParams{ID: k.ID, Owner: k.Owner, Name: k.Name, Digest: k.Digest, Anonymous: k.Anonymous,
-			CreatedAt: record.Micros(record.OrNow(k.CreatedAt)), ExpiresAt: record.Micros(k.ExpiresAt)})
+			CreatedAt: record.Micros(record.OrNow(k.CreatedAt)), ExpiresAt: record.Micros(k.ExpiresAt), SpaceID: k.Space})
 	})
 }
 
@@ -68,5 +74,11 @@ func (s *Store) DeleteKey(ctx context.Context, owner, id string) (err error) {
 
 func accessKey(row sqlcgen.AccessKey) db.Key {
 	return db.Key{ID: row.ID, Owner: row.Owner, Name: row.Name, Digest: row.Digest, Anonymous: row.Anonymous,
-		CreatedAt: record.Time(row.CreatedAt), UsedAt: record.Time(row.UsedAt), ExpiresAt: record.Time(row.ExpiresAt)}
+		CreatedAt: record.Time(row.CreatedAt), UsedAt: record.Time(row.UsedAt), ExpiresAt: record.Time(row.ExpiresAt), Space: row.SpaceID}
+}
+
+// revokeLeftKeys deletes the keys that are bound to a space, or to any space of a person,
+// whose owner does not read the space any more.
+func revokeLeftKeys(ctx context.Context, q Queries, space, person string) error {
+	return q.RevokeLeftKeys(ctx, sqlcgen.RevokeLeftKeysParams{SpaceID: space, Owner: person, Now: record.Micros(time.Now())})
 }

@@ -20,10 +20,14 @@ type Store struct {
 	pruned  lastPrune
 	members memberships
 	down    func() bool // see FailWhile; nil: never
+
+	keepAnswers bool // db.OpenOptions.KeepAnswers
 }
 
 // New returns a Store on a database.
-func New(d Database) *Store { return &Store{db: d} }
+func New(d Database, options db.OpenOptions) *Store {
+	return &Store{db: d, keepAnswers: options.KeepAnswers}
+}
 
 // Database runs queries and transactions.
 type Database struct {

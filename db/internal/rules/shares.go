@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
@@ -33,7 +34,8 @@ func (s *Store) Shares(ctx context.Context, owner string) (_ []db.Share, err err
 	defer end(&err)
 	rows, err := s.db.Read.Shares(ctx, owner)
 	return rowsTo(rows, err, func(r sqlcgen.SharesRow) db.Share {
-		return db.Share{ID: r.ID, Owner: r.Owner, ThreadID: r.ThreadID, Title: r.Title, CreatedAt: record.Time(r.CreatedAt)}
+		title := here(ctx, chat.Conversation{Title: r.Title, Space: r.SpaceID}).Title
+		return db.Share{ID: r.ID, Owner: r.Owner, ThreadID: r.ThreadID, Title: title, CreatedAt: record.Time(r.CreatedAt)}
 	})
 }
 
@@ -41,6 +43,12 @@ func (s *Store) ShareByDigest(ctx context.Context, digest string) (_ db.Share, e
 	ctx, end := s.short(ctx, "find a shared link")
 	defer end(&err)
 	r, err := s.db.Read.ShareByDigest(ctx, digest)
+	if err == nil && r.SpaceID != "" {
+		var sp chat.Space
+		if sp, err = spaceFor(ctx, s.db.Read, r.Owner, r.SpaceID, chat.Reader); err == nil && !sp.Links {
+			err = db.ErrNotFound
+		}
+	}
 	if err != nil {
 		return db.Share{}, err
 	}

@@ -116,6 +116,12 @@ func (s *Store) shows(ctx context.Context, owner, space string) (bool, error) {
 	return err == nil, err
 }
 
+// keeps reports whether a person keeps what their own turns took from a space: owner reads,
+// author is that of a copied turn, and the installation says so.
+func (s *Store) keeps(ctx context.Context, owner, author string) bool {
+	return s.keepAnswers && db.ReaderOf(ctx, owner) == owner && (author == "" || author == owner)
+}
+
 // withheld replaces in messages what their turns took from documents, unless it may be shown.
 // All are of one conversation.
 func (s *Store) withheld(ctx context.Context, owner string, messages []chat.Message) error {
@@ -127,22 +133,33 @@ func (s *Store) withheld(ctx context.Context, owner string, messages []chat.Mess
 		return err
 	}
 	for i, m := range messages {
-		by := owner
-		if author, copied := m.Metadata["author"].(string); copied {
-			by = author
+		if !s.keeps(ctx, owner, m.Author) {
+			messages[i] = m.Withhold(cmp.Or(m.Author, owner) == db.ReaderOf(ctx, owner))
 		}
-		messages[i] = m.Withhold(by == db.ReaderOf(ctx, owner))
 	}
 	return err
 }
 
 // withheldEvents is withheld for the log of one turn.
-func (s *Store) withheldEvents(ctx context.Context, owner, space string, log []chat.Event) ([]chat.Event, error) {
+func (s *Store) withheldEvents(ctx context.Context, owner, author, space string, log []chat.Event) ([]chat.Event, error) {
 	show, err := s.shows(ctx, owner, space)
-	if err != nil || show {
+	if err != nil || show || s.keeps(ctx, owner, author) {
 		return log, err
 	}
 	return chat.WithholdEvents(log), nil
+}
+
+// withheldLog is withheldEvents, and replaces the words of somebody else whose turn was copied.
+func (s *Store) withheldLog(ctx context.Context, owner string, l *db.TurnLog) error {
+	show, err := s.shows(ctx, owner, l.Turn.Space)
+	if err != nil || show || s.keeps(ctx, owner, l.Turn.Author) {
+		return err
+	}
+	l.Events = chat.WithholdEvents(l.Events)
+	if cmp.Or(l.Turn.Author, owner) != db.ReaderOf(ctx, owner) {
+		l.Turn.Content = chat.Content{Message: chat.Withheld, Agent: l.Turn.Content.Agent}
+	}
+	return nil
 }
 
 // AuthorInSpace implements db.Conversations.
@@ -183,7 +200,7 @@ func memberOf(ctx context.Context, q Queries, owner, id string, least chat.Role)
 }
 
 func space(r sqlcgen.SpaceOfRow) chat.Space {
-	return chat.Space{ID: r.ID, Name: r.Name, Everybody: r.Everybody, Instructions: r.Instructions, Agent: chat.Agent(r.Agent), Effort: chat.Effort(r.Effort),
+	return chat.Space{ID: r.ID, Name: r.Name, Everybody: r.Everybody, Links: r.Links, Instructions: r.Instructions, Agent: chat.Agent(r.Agent), Effort: chat.Effort(r.Effort),
 		CreatedAt: record.Time(r.CreatedAt), DeletedAt: record.Time(r.DeletedAt), Role: chat.Role(r.Role)}
 }
 
@@ -198,7 +215,7 @@ func (s *Store) CreateSpace(ctx context.Context, owner string, sp chat.Space) (e
 		if of, err := q.SpacesOfPerson(ctx, owner); err != nil || len(of) >= db.MaxSpaces {
 			return cmp.Or(err, db.ErrManySpaces)
 		}
-		err := q.CreateSpace(ctx, sqlcgen.CreateSpaceParams{ID: sp.ID, Name: sp.Name, Everybody: sp.Everybody, Instructions: sp.Instructions, Agent: string(sp.Agent), Effort: string(sp.Effort), CreatedAt: record.Micros(at)})
+		err := q.CreateSpace(ctx, sqlcgen.CreateSpaceParams{ID: sp.ID, Name: sp.Name, Everybody: sp.Everybody, Links: sp.Links, Instructions: sp.Instructions, Agent: string(sp.Agent), Effort: string(sp.Effort), CreatedAt: record.Micros(at)})
 		if err == nil {
 			err = usePublic(ctx, q, sp)
 		}
@@ -266,7 +283,7 @@ func (s *Store) ChangeSpace(ctx context.Context, owner string, to chat.Space) (e
 	defer end(&err)
 	defer s.members.drop()
 	return s.managed(ctx, owner, to.ID, func(q Queries, _ chat.Space) error {
-		err := record.Found(q.ChangeSpace(ctx, sqlcgen.ChangeSpaceParams{ID: to.ID, Name: to.Name, Everybody: to.Everybody, Instructions: to.Instructions, Agent: string(to.Agent), Effort: string(to.Effort)}))
+		err := record.Found(q.ChangeSpace(ctx, sqlcgen.ChangeSpaceParams{ID: to.ID, Name: to.Name, Everybody: to.Everybody, Links: to.Links, Instructions: to.Instructions, Agent: string(to.Agent), Effort: string(to.Effort)}))
 		if err != nil {
 			return err
 		}
@@ -373,6 +390,9 @@ func (s *Store) RemoveSpaceMember(ctx context.Context, owner, id string, group b
 		if err != nil {
 			return err
 		}
+		if err := revokeLeftKeys(ctx, q, id, ""); err != nil {
+			return err
+		}
 		return checkMembers(ctx, q, id)
 	})
 }
@@ -390,7 +410,7 @@ func (s *Store) PutGroups(ctx context.Context, owner string, groups []string, un
 				return err
 			}
 		}
-		return nil
+		return revokeLeftKeys(ctx, q, "", owner)
 	})
 }
 
@@ -517,7 +537,10 @@ func dropSpace(ctx context.Context, q Queries, id string) error {
 			}
 		}
 	}
-	return q.DropSpace(ctx, id)
+	if err := q.DropSpace(ctx, id); err != nil {
+		return err
+	}
+	return revokeLeftKeys(ctx, q, id, "")
 }
 
 // dropOwnSpaces deletes the spaces that have no other member than owner, who is deleted.

@@ -150,7 +150,7 @@ func turn(row sqlcgen.Turn) (chat.Turn, error) {
 		ID: row.ID, ThreadID: row.ThreadID, Owner: row.Owner, Parent: row.Parent,
 		ClientTurnID: row.ClientTurnID, StreamRunID: row.StreamRunID, ContentHash: row.ContentHash,
 		Status: chat.TurnStatus(row.Status), CreatedAt: record.Time(row.CreatedAt), SettledAt: record.Time(row.SettledAt),
-		Place: int(row.Place), Generation: int(row.Generation), Space: row.SpaceID,
+		Place: int(row.Place), Generation: int(row.Generation), Space: row.SpaceID, Author: row.Author,
 	}
 	if err := json.Unmarshal([]byte(row.Content), &t.Content); err != nil {
 		return chat.Turn{}, fmt.Errorf("content of turn %s: %w", row.ID, err)

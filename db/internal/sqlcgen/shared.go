@@ -223,6 +223,7 @@ type Queries interface {
 	RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error)
 	RestoreBoard(ctx context.Context, arg RestoreBoardParams) (int64, error)
 	RetitleConversation(ctx context.Context, arg RetitleConversationParams) (int64, error)
+	RevokeLeftKeys(ctx context.Context, arg RevokeLeftKeysParams) error
 	SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error)
 	Scans(ctx context.Context, arg ScansParams) ([]ScansRow, error)
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
@@ -290,6 +291,7 @@ type AccessKey struct {
 	CreatedAt int64
 	UsedAt    int64
 	ExpiresAt int64
+	SpaceID   string
 }
 
 type AddModelUsageParams struct {
@@ -494,6 +496,7 @@ type BusyThreadsParams struct {
 type ChangeSpaceParams struct {
 	Name         string
 	Everybody    bool
+	Links        bool
 	Instructions string
 	Agent        string
 	Effort       string
@@ -709,6 +712,7 @@ type CreateAccessKeyParams struct {
 	Anonymous bool
 	CreatedAt int64
 	ExpiresAt int64
+	SpaceID   string
 }
 
 type CreateShareParams struct {
@@ -725,6 +729,7 @@ type CreateSpaceParams struct {
 	ID           string
 	Name         string
 	Everybody    bool
+	Links        bool
 	Instructions string
 	Agent        string
 	Effort       string
@@ -1016,6 +1021,7 @@ type EventsAfterParams struct {
 type EventsAfterRow struct {
 	Event   string
 	SpaceID string
+	Author  string
 }
 
 type EventsOfTurnsRow struct {
@@ -1360,6 +1366,7 @@ type ListBoardsRow struct {
 
 type ListConversationsParams struct {
 	Owner        string
+	Now          int64
 	Archived     bool
 	BeforePinned bool
 	BeforeAt     int64
@@ -1947,6 +1954,12 @@ type RetitleConversationParams struct {
 	Earlier     string
 }
 
+type RevokeLeftKeysParams struct {
+	SpaceID string
+	Owner   string
+	Now     int64
+}
+
 type SaveDraftParams struct {
 	Piece   int64
 	Attempt int64
@@ -2043,6 +2056,7 @@ type ShareByDigestRow struct {
 	Title     string
 	CreatedAt int64
 	Content   string
+	SpaceID   string
 }
 
 type ShareConversationParams struct {
@@ -2057,6 +2071,7 @@ type SharesRow struct {
 	ThreadID  string
 	Title     string
 	CreatedAt int64
+	SpaceID   string
 }
 
 type ShowConversationParams struct {
@@ -2097,6 +2112,7 @@ type SpaceOfRow struct {
 	ID           string
 	Name         string
 	Everybody    bool
+	Links        bool
 	Instructions string
 	Agent        string
 	Effort       string
@@ -2114,6 +2130,7 @@ type SpacesOfRow struct {
 	ID           string
 	Name         string
 	Everybody    bool
+	Links        bool
 	Instructions string
 	Agent        string
 	Effort       string

@@ -40,9 +40,11 @@ CREATE TABLE access_keys (
     anonymous  BOOLEAN NOT NULL, -- the owner had no account
     created_at BIGINT NOT NULL,
     used_at    BIGINT NOT NULL, -- 0: never
-    expires_at BIGINT NOT NULL  -- 0: never
+    expires_at BIGINT NOT NULL, -- 0: never
+    space_id   TEXT    NOT NULL DEFAULT '' -- it works in this space only; '': in no space by itself, and in each that is named
 );
 CREATE INDEX access_keys_owner ON access_keys (owner, created_at, id);
+CREATE INDEX access_keys_space ON access_keys (space_id) WHERE space_id <> '';
 
 -- Accounts of other services that a person has connected.
 CREATE TABLE connections (
@@ -281,6 +283,7 @@ CREATE TABLE spaces (
     id           TEXT   NOT NULL PRIMARY KEY,
     name         TEXT   NOT NULL,
     everybody    BOOLEAN NOT NULL DEFAULT TRUE , -- searches use public documents, too
+    links        BOOLEAN NOT NULL DEFAULT FALSE, -- people may share their conversations by public links
     instructions TEXT   NOT NULL DEFAULT '', -- for models, as the operator's
     agent        TEXT   NOT NULL DEFAULT '', -- of new conversations; '': the usual one
     effort       TEXT   NOT NULL DEFAULT '',

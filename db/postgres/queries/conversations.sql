@@ -5,12 +5,16 @@ SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.arch
 FROM conversations c
 WHERE c.id = @id AND c.owner = @owner;
 
+-- A person's conversations in no space, and those of spaces that they do not read any more.
+
 -- name: ListConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
     coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
-WHERE c.owner = @owner AND c.listed AND c.kind = '' AND c.space_id = ''
+WHERE c.owner = @owner AND c.listed AND c.kind = '' AND (c.space_id = '' OR c.space_id NOT IN (SELECT x.id FROM spaces x JOIN space_members y ON y.space_id = x.id
+        WHERE x.deleted_at = 0 AND (y.kind = 'person' AND y.member = @owner
+            OR y.kind = 'group' AND y.member IN (SELECT z.name FROM person_groups z WHERE z.owner = @owner AND z.until > @now))))
     AND c.archived = @archived
     AND (c.pinned < @before_pinned OR (c.pinned = @before_pinned
         AND (c.last_message_at < @before_at::bigint OR (c.last_message_at = @before_at::bigint AND c.id < @before_id::text))))

@@ -222,6 +222,7 @@ type (
 	RepoVersionParams               = sqlcgen.RepoVersionParams
 	RestoreBoardParams              = sqlcgen.RestoreBoardParams
 	RetitleConversationParams       = sqlcgen.RetitleConversationParams
+	RevokeLeftKeysParams            = sqlcgen.RevokeLeftKeysParams
 	SaveDraftParams                 = sqlcgen.SaveDraftParams
 	ScansParams                     = sqlcgen.ScansParams
 	ScansRow                        = sqlcgen.ScansRow

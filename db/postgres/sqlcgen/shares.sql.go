@@ -56,7 +56,8 @@ func (q *Queries) DeleteShare(ctx context.Context, arg DeleteShareParams) (int64
 
 const shareByDigest = `-- name: ShareByDigest :one
 
-SELECT id, owner, thread_id, title, created_at, content FROM shares WHERE digest = $1
+SELECT x.id, x.owner, x.thread_id, x.title, x.created_at, x.content, c.space_id FROM shares x JOIN conversations c ON c.id = x.thread_id
+WHERE x.digest = $1
 `
 
 // This query takes no owner: whoever has the token may read the shared conversation.
@@ -70,12 +71,14 @@ func (q *Queries) ShareByDigest(ctx context.Context, digest string) (ShareByDige
 		&i.Title,
 		&i.CreatedAt,
 		&i.Content,
+		&i.SpaceID,
 	)
 	return i, err
 }
 
 const shares = `-- name: Shares :many
-SELECT id, owner, thread_id, title, created_at FROM shares WHERE owner = $1 ORDER BY created_at, id
+SELECT x.id, x.owner, x.thread_id, x.title, x.created_at, c.space_id FROM shares x JOIN conversations c ON c.id = x.thread_id
+WHERE x.owner = $1 ORDER BY x.created_at, x.id
 `
 
 func (q *Queries) Shares(ctx context.Context, owner string) ([]SharesRow, error) {
@@ -93,6 +96,7 @@ func (q *Queries) Shares(ctx context.Context, owner string) ([]SharesRow, error)
 			&i.ThreadID,
 			&i.Title,
 			&i.CreatedAt,
+			&i.SpaceID,
 		); err != nil {
 			return nil, err
 		}

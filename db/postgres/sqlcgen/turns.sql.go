@@ -180,7 +180,7 @@ func (q *Queries) DropWaitingTurn(ctx context.Context, arg DropWaitingTurnParams
 }
 
 const eventsAfter = `-- name: EventsAfter :many
-SELECT e.event, t.space_id FROM turn_events e JOIN turns t ON t.id = e.turn_id
+SELECT e.event, t.space_id, t.author FROM turn_events e JOIN turns t ON t.id = e.turn_id
 WHERE e.turn_id = $1 AND t.owner = $2 AND t.settled_at > 0 AND e.n > $3 ORDER BY e.n
 `
 
@@ -193,7 +193,7 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]Eve
 	var items []EventsAfterRow
 	for rows.Next() {
 		var i EventsAfterRow
-		if err := rows.Scan(&i.Event, &i.SpaceID); err != nil {
+		if err := rows.Scan(&i.Event, &i.SpaceID, &i.Author); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -259,21 +259,26 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 }
 
 const listConversations = `-- name: ListConversations :many
+
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
     CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
-WHERE c.owner = ?1 AND c.listed = 1 AND c.kind = '' AND c.space_id = ''
-    AND c.archived = ?2
-    AND (c.pinned < ?3 OR (c.pinned = ?3
-        AND (c.last_message_at < ?4 OR (c.last_message_at = ?4 AND c.id < ?5))))
+WHERE c.owner = ?1 AND c.listed = 1 AND c.kind = '' AND (c.space_id = '' OR c.space_id NOT IN (SELECT x.id FROM spaces x JOIN space_members y ON y.space_id = x.id
+        WHERE x.deleted_at = 0 AND (y.kind = 'person' AND y.member = ?1
+            OR y.kind = 'group' AND y.member IN (SELECT z.name FROM person_groups z WHERE z.owner = ?1 AND z.until > ?2))))
+    AND c.archived = ?3
+    AND (c.pinned < ?4 OR (c.pinned = ?4
+        AND (c.last_message_at < ?5 OR (c.last_message_at = ?5 AND c.id < ?6))))
 ORDER BY c.pinned DESC, c.last_message_at DESC, c.id DESC
-LIMIT CAST(?6 AS INTEGER)
+LIMIT CAST(?7 AS INTEGER)
 `
 
+// A person's conversations in no space, and those of spaces that they do not read any more.
 func (q *Queries) ListConversations(ctx context.Context, arg ListConversationsParams) ([]ListConversationsRow, error) {
 	rows, err := q.query(ctx, q.listConversationsStmt, listConversations,
 		arg.Owner,
+		arg.Now,
 		arg.Archived,
 		arg.BeforePinned,
 		arg.BeforeAt,

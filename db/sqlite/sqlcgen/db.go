@@ -744,6 +744,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.retitleConversationStmt, err = db.PrepareContext(ctx, retitleConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query RetitleConversation: %w", err)
 	}
+	if q.revokeLeftKeysStmt, err = db.PrepareContext(ctx, revokeLeftKeys); err != nil {
+		return nil, fmt.Errorf("error preparing query RevokeLeftKeys: %w", err)
+	}
 	if q.saveDraftStmt, err = db.PrepareContext(ctx, saveDraft); err != nil {
 		return nil, fmt.Errorf("error preparing query SaveDraft: %w", err)
 	}
@@ -2132,6 +2135,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing retitleConversationStmt: %w", cerr)
 		}
 	}
+	if q.revokeLeftKeysStmt != nil {
+		if cerr := q.revokeLeftKeysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing revokeLeftKeysStmt: %w", cerr)
+		}
+	}
 	if q.saveDraftStmt != nil {
 		if cerr := q.saveDraftStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing saveDraftStmt: %w", cerr)
@@ -2716,6 +2724,7 @@ type Queries struct {
 	repoVersionStmt               *sql.Stmt
 	restoreBoardStmt              *sql.Stmt
 	retitleConversationStmt       *sql.Stmt
+	revokeLeftKeysStmt            *sql.Stmt
 	saveDraftStmt                 *sql.Stmt
 	scansStmt                     *sql.Stmt
 	searchConversationsStmt       *sql.Stmt
@@ -3023,6 +3032,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		repoVersionStmt:               q.repoVersionStmt,
 		restoreBoardStmt:              q.restoreBoardStmt,
 		retitleConversationStmt:       q.retitleConversationStmt,
+		revokeLeftKeysStmt:            q.revokeLeftKeysStmt,
 		saveDraftStmt:                 q.saveDraftStmt,
 		scansStmt:                     q.scansStmt,
 		searchConversationsStmt:       q.searchConversationsStmt,

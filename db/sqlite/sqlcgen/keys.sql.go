@@ -11,7 +11,7 @@ import (
 
 const accessKeyByDigest = `-- name: AccessKeyByDigest :one
 
-SELECT id, owner, name, digest, anonymous, created_at, used_at, expires_at FROM access_keys WHERE digest = ?1
+SELECT id, owner, name, digest, anonymous, created_at, used_at, expires_at, space_id FROM access_keys WHERE digest = ?1
 `
 
 // This query takes no owner: it finds the owner of a key.
@@ -27,12 +27,13 @@ func (q *Queries) AccessKeyByDigest(ctx context.Context, digest string) (AccessK
 		&i.CreatedAt,
 		&i.UsedAt,
 		&i.ExpiresAt,
+		&i.SpaceID,
 	)
 	return i, err
 }
 
 const accessKeys = `-- name: AccessKeys :many
-SELECT id, owner, name, digest, anonymous, created_at, used_at, expires_at FROM access_keys WHERE owner = ?1 ORDER BY created_at, id
+SELECT id, owner, name, digest, anonymous, created_at, used_at, expires_at, space_id FROM access_keys WHERE owner = ?1 ORDER BY created_at, id
 `
 
 func (q *Queries) AccessKeys(ctx context.Context, owner string) ([]AccessKey, error) {
@@ -53,6 +54,7 @@ func (q *Queries) AccessKeys(ctx context.Context, owner string) ([]AccessKey, er
 			&i.CreatedAt,
 			&i.UsedAt,
 			&i.ExpiresAt,
+			&i.SpaceID,
 		); err != nil {
 			return nil, err
 		}
@@ -68,8 +70,8 @@ func (q *Queries) AccessKeys(ctx context.Context, owner string) ([]AccessKey, er
 }
 
 const createAccessKey = `-- name: CreateAccessKey :exec
-INSERT INTO access_keys (id, owner, name, digest, anonymous, created_at, used_at, expires_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7)
+INSERT INTO access_keys (id, owner, name, digest, anonymous, created_at, used_at, expires_at, space_id)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8)
 `
 
 func (q *Queries) CreateAccessKey(ctx context.Context, arg CreateAccessKeyParams) error {
@@ -81,6 +83,7 @@ func (q *Queries) CreateAccessKey(ctx context.Context, arg CreateAccessKeyParams
 		arg.Anonymous,
 		arg.CreatedAt,
 		arg.ExpiresAt,
+		arg.SpaceID,
 	)
 	return err
 }
@@ -103,6 +106,21 @@ DELETE FROM access_keys WHERE owner = ?1
 
 func (q *Queries) DeleteUserAccessKeys(ctx context.Context, owner string) error {
 	_, err := q.exec(ctx, q.deleteUserAccessKeysStmt, deleteUserAccessKeys, owner)
+	return err
+}
+
+const revokeLeftKeys = `-- name: RevokeLeftKeys :exec
+
+DELETE FROM access_keys WHERE id IN (SELECT k.id FROM access_keys k
+    WHERE k.space_id <> '' AND (k.space_id = ?1 OR k.owner = ?2)
+    AND NOT EXISTS (SELECT 1 FROM space_members m WHERE m.space_id = k.space_id
+        AND (m.kind = 'person' AND m.member = k.owner
+            OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = k.owner AND g.name = m.member AND g.until > ?3))))
+`
+
+// Revokes the keys of a space, or of a person, whose owners do not read their space any more.
+func (q *Queries) RevokeLeftKeys(ctx context.Context, arg RevokeLeftKeysParams) error {
+	_, err := q.exec(ctx, q.revokeLeftKeysStmt, revokeLeftKeys, arg.SpaceID, arg.Owner, arg.Now)
 	return err
 }
 

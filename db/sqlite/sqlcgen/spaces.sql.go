@@ -20,14 +20,15 @@ func (q *Queries) AddPersonGroup(ctx context.Context, arg AddPersonGroupParams) 
 }
 
 const changeSpace = `-- name: ChangeSpace :execrows
-UPDATE spaces SET name = ?1, everybody = ?2, instructions = ?3, agent = ?4, effort = ?5
-WHERE id = ?6 AND deleted_at = 0
+UPDATE spaces SET name = ?1, everybody = ?2, links = ?3, instructions = ?4, agent = ?5, effort = ?6
+WHERE id = ?7 AND deleted_at = 0
 `
 
 func (q *Queries) ChangeSpace(ctx context.Context, arg ChangeSpaceParams) (int64, error) {
 	result, err := q.exec(ctx, q.changeSpaceStmt, changeSpace,
 		arg.Name,
 		arg.Everybody,
+		arg.Links,
 		arg.Instructions,
 		arg.Agent,
 		arg.Effort,
@@ -91,8 +92,8 @@ func (q *Queries) CopyTurn(ctx context.Context, arg CopyTurnParams) error {
 }
 
 const createSpace = `-- name: CreateSpace :exec
-INSERT INTO spaces (id, name, everybody, instructions, agent, effort, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+INSERT INTO spaces (id, name, everybody, links, instructions, agent, effort, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 `
 
 func (q *Queries) CreateSpace(ctx context.Context, arg CreateSpaceParams) error {
@@ -100,6 +101,7 @@ func (q *Queries) CreateSpace(ctx context.Context, arg CreateSpaceParams) error 
 		arg.ID,
 		arg.Name,
 		arg.Everybody,
+		arg.Links,
 		arg.Instructions,
 		arg.Agent,
 		arg.Effort,
@@ -409,7 +411,7 @@ func (q *Queries) SpaceMembers(ctx context.Context, spaceID string) ([]SpaceMemb
 
 const spaceOf = `-- name: SpaceOf :one
 
-SELECT s.id, s.name, s.everybody, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
+SELECT s.id, s.name, s.everybody, s.links, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
     CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
         AND (m.kind = 'person' AND m.member = ?1
             OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = ?1 AND g.name = m.member AND g.until > ?2))), 0) AS BIGINT) AS role
@@ -425,6 +427,7 @@ func (q *Queries) SpaceOf(ctx context.Context, arg SpaceOfParams) (SpaceOfRow, e
 		&i.ID,
 		&i.Name,
 		&i.Everybody,
+		&i.Links,
 		&i.Instructions,
 		&i.Agent,
 		&i.Effort,
@@ -436,7 +439,7 @@ func (q *Queries) SpaceOf(ctx context.Context, arg SpaceOfParams) (SpaceOfRow, e
 }
 
 const spacesOf = `-- name: SpacesOf :many
-SELECT s.id, s.name, s.everybody, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
+SELECT s.id, s.name, s.everybody, s.links, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
     CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
         AND (m.kind = 'person' AND m.member = ?1
             OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = ?1 AND g.name = m.member AND g.until > ?2))), 0) AS BIGINT) AS role
@@ -460,6 +463,7 @@ func (q *Queries) SpacesOf(ctx context.Context, arg SpacesOfParams) ([]SpacesOfR
 			&i.ID,
 			&i.Name,
 			&i.Everybody,
+			&i.Links,
 			&i.Instructions,
 			&i.Agent,
 			&i.Effort,

@@ -3,6 +3,7 @@ import { lazy, Suspense, useState, type ReactElement } from "react";
 import { useConfig } from "../api/useConfig";
 import { errorText } from "../api/query";
 import type { Conversation } from "../api/types";
+import { useSpace } from "../spaces/spaces";
 import { readHead } from "../thread/heads";
 import { Menu, MenuItem, MenuTab } from "../ui/Menu";
 import { toast } from "../ui/toast";
@@ -30,6 +31,8 @@ export function ConversationMenu({ conversation: c, trigger, align = "end", temp
   const [sharing, setSharing] = useState(false);
   const { sharedLinks } = useConfig();
   const own = !c.author;
+  const here = useSpace();
+  const space = here?.id === c.space_id ? here : undefined; // absent for a chat of a space that the person has left
   return (
     <>
       <Menu trigger={trigger} align={align}>
@@ -46,12 +49,12 @@ export function ConversationMenu({ conversation: c, trigger, align = "end", temp
             <MenuItem icon={c.pinned ? PinOff : Pin} onSelect={() => void changeConversation(c.id, { pinned: !c.pinned })}>
               {c.pinned ? words.shell.unpin : words.shell.pin}
             </MenuItem>
-            {c.space_id && (
+            {space && (
               <MenuItem icon={c.shared ? UserRoundX : Users} onSelect={() => void shareInSpace(c.id, !c.shared)}>
                 {c.shared ? words.spaces.unshare : words.spaces.share}
               </MenuItem>
             )}
-            {sharedLinks && !c.space_id && (
+            {sharedLinks && (!c.space_id || space?.public_links) && (
               <MenuItem icon={Share2} onSelect={() => setSharing(true)}>
                 {words.share.menu}
               </MenuItem>

@@ -2,6 +2,7 @@ import { Trash2 } from "lucide-react";
 import { useId, useRef, useState, type FormEvent } from "react";
 import { errorText } from "../api/query";
 import { CopyButton } from "../thread/CopyButton";
+import { useSpaces } from "../spaces/spaces";
 import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { field } from "../ui/fields";
@@ -31,16 +32,19 @@ export default function KeysDialog({ onClose }: { onClose: () => void }) {
 function NewKeyForm({ onMade }: { onMade: (key: NewKey) => void }) {
   const [name, setName] = useState("");
   const [days, setDays] = useState<Days>("365");
+  const [space, setSpace] = useState("");
+  const spaces = useSpaces()?.filter((s) => !s.deleted_at) ?? [];
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   const endsId = useId();
+  const spaceId = useId();
 
   const make = async (e: FormEvent) => {
     e.preventDefault();
     setBusy(true);
     setProblem("");
     try {
-      onMade(await createKey(name.trim(), Number(days)));
+      onMade(await createKey(name.trim(), Number(days), space));
       setName("");
     } catch (err) {
       setProblem(errorText(err));
@@ -67,6 +71,21 @@ function NewKeyForm({ onMade }: { onMade: (key: NewKey) => void }) {
             ))}
           </select>
         </div>
+        {spaces.length > 0 && (
+          <div className="max-w-full">
+            <label htmlFor={spaceId} className="mb-1 block font-medium">
+              {words.account.keys.where}
+            </label>
+            <select id={spaceId} value={space} onChange={(e) => setSpace(e.target.value)} className={field}>
+              <option value="">{words.account.keys.everywhere}</option>
+              {spaces.map((s) => (
+                <option key={s.id} value={s.id}>
+                  {s.name}
+                </option>
+              ))}
+            </select>
+          </div>
+        )}
         <Button type="submit" variant="primary" disabled={busy || name.trim() === ""}>
           {words.account.keys.create}
         </Button>
@@ -127,6 +146,7 @@ function KeyList({ onRevoked }: { onRevoked: (id: string) => void }) {
 }
 
 function Row({ of, onRevoked }: { of: Key; onRevoked: () => void }) {
+  const space = useSpaces()?.find((s) => s.id === of.space_id);
   const [asking, setAsking] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
@@ -149,6 +169,7 @@ function Row({ of, onRevoked }: { of: Key; onRevoked: () => void }) {
           </p>
           <p className="text-xs text-muted">
             {of.used_at ? words.account.keys.used(date(of.used_at)) : words.account.keys.neverUsed} · {end(of.expires_at)}
+            {of.space_id && ` · ${words.account.keys.only(space?.name ?? "…")}`}
           </p>
         </div>
         {!asking && <IconButton icon={Trash2} label={words.account.keys.revoke(of.name)} onClick={() => setAsking(true)} />}

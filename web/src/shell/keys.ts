@@ -11,6 +11,8 @@ export interface Key {
   used_at?: string;
   /** Missing if it never expires. */
   expires_at?: string;
+  /** The only space in which it works; missing if it is not bound to one. */
+  space_id?: string;
 }
 
 /** A new key. Only this response has its text. */
@@ -25,9 +27,9 @@ const QUERY = ["keys"];
 
 export const useKeys = () => useQuery({ queryKey: QUERY, queryFn: ({ signal }) => getJSON<{ items: Key[] }>("/api/me/keys", { signal }) });
 
-/** Creates a key that expires after days; 0 means never. */
-export async function createKey(name: string, days: number): Promise<NewKey> {
-  const made = await getJSON<NewKey>("/api/me/keys", post({ name, days }));
+/** Creates a key that expires after days; 0 means never. With a space, it works in that space only. */
+export async function createKey(name: string, days: number, space: string): Promise<NewKey> {
+  const made = await getJSON<NewKey>("/api/me/keys", post({ name, days, ...(space && { space_id: space }) }));
   void refresh(QUERY);
   return made;
 }

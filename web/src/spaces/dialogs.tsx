@@ -54,12 +54,13 @@ export function Join({ onClose }: { onClose: () => void }) {
 
 /** The name, the instructions, and how the space answers. Only managers change them. */
 export function SettingsDialog({ space, onClose }: Props) {
-  const { agents, offline } = useConfig();
+  const { agents, offline, sharedLinks } = useConfig();
   const [name, setName] = useState(space.name);
   const [instructions, setInstructions] = useState(space.instructions ?? "");
   const [agent, setAgent] = useState(space.agent ?? "");
   const [effort, setEffort] = useState(space.effort ?? "");
   const [everybody, setEverybody] = useState(space.public_documents);
+  const [links, setLinks] = useState(space.public_links);
   const usual = { value: "", label: words.spaces.usual };
   const fields = (
     <>
@@ -67,10 +68,8 @@ export function SettingsDialog({ space, onClose }: Props) {
       <TextArea label={words.spaces.instructions} placeholder={words.spaces.instructionsExample} help={words.spaces.instructionsHelp} value={instructions} maxLength={MAX_INSTRUCTIONS} onChange={setInstructions} />
       {agents.length > 1 && <Choice label={words.spaces.agent} value={agent} options={[usual, ...agents.map((a) => ({ value: a.name, label: agentText(a).label }))]} onChange={setAgent} />}
       {!offline && <Choice label={words.spaces.effort} value={effort} options={[usual, ...efforts.filter((e) => e !== "default").map((e) => ({ value: e, label: words.composer.efforts[e].label }))]} onChange={setEffort} />}
-      <label className="flex cursor-pointer items-center gap-2.5 text-sm pointer-coarse:min-h-11">
-        <input type="checkbox" checked={everybody} onChange={(e) => setEverybody(e.target.checked)} className="size-4 shrink-0 accent-accent" />
-        {words.spaces.publicDocuments}
-      </label>
+      <Tick label={words.spaces.publicDocuments} checked={everybody} onChange={setEverybody} />
+      {sharedLinks && <Tick label={words.spaces.publicLinks} checked={links} onChange={setLinks} />}
     </>
   );
   if (space.role !== "manager") {
@@ -86,13 +85,22 @@ export function SettingsDialog({ space, onClose }: Props) {
     );
   }
   const save = async () => {
-    await changeSpace(space.id, { name: name.trim(), instructions: instructions.trim(), agent, effort, public_documents: everybody });
+    await changeSpace(space.id, { name: name.trim(), instructions: instructions.trim(), agent, effort, public_documents: everybody, public_links: links });
     toast(words.spaces.saved);
   };
   return (
     <FormDialog title={words.spaces.settingsOf(space.name)} complete={name.trim() !== ""} save={save} onClose={onClose}>
       {fields}
     </FormDialog>
+  );
+}
+
+function Tick({ label, checked, onChange }: { label: string; checked: boolean; onChange: (checked: boolean) => void }) {
+  return (
+    <label className="flex cursor-pointer items-center gap-2.5 text-sm pointer-coarse:min-h-11">
+      <input type="checkbox" checked={checked} onChange={(e) => onChange(e.target.checked)} className="size-4 shrink-0 accent-accent" />
+      {label}
+    </label>
   );
 }
 

@@ -16,6 +16,8 @@ export interface Space {
   name: string;
   /** Whether searches use documents that everybody sees, too. */
   public_documents: boolean;
+  /** Whether people may share their chats by public links. */
+  public_links: boolean;
   /** Told to models as the operator's. */
   instructions?: string;
   /** Of new conversations; absent: the usual ones. */
@@ -29,7 +31,7 @@ export interface Space {
 }
 
 /** What a form changes of a space. */
-export type SpaceForm = Partial<Pick<Space, "name" | "public_documents" | "instructions" | "agent" | "effort">>;
+export type SpaceForm = Partial<Pick<Space, "name" | "public_documents" | "public_links" | "instructions" | "agent" | "effort">>;
 
 const KEY = ["spaces"];
 const STALE_MS = 30_000;

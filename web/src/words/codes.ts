@@ -187,6 +187,7 @@ export interface Values {
   "sign_in.expired": null;
   "sign_in.needed": null;
   "sign_in.no_account": null;
+  "space.key": null;
   "space.left": null;
   "space.link": null;
   "space.role": null;
