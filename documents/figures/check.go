@@ -25,12 +25,16 @@ func Check(answer string, sources, allowed []string) []Figure {
 // whose results count if all of their inputs do.
 func CheckWith(answer string, sources, allowed, computed []string) []Figure {
 	text := blank(answer)
-	if len(Find(text)) == 0 && !references.MatchString(answer) && len(statementsIn(text)) == 0 {
+	stated := statementsIn(text)
+	if len(Find(text)) == 0 && !references.MatchString(answer) && len(stated) == 0 {
 		return nil // most answers have no figure: their sources are not read
 	}
 	said := language.Detect(answer)
 	english := cmp.Or(said, language.Detect(strings.Join(sources, "\n"))) == "en"
-	k := known{}
+	k := known{read: phrases}
+	if len(stated) == 0 && !slices.ContainsFunc(Find(text), func(f Figure) bool { return f.Unit == Percent }) {
+		k.read = fiscalYears // no other is asked for
+	}
 	for _, s := range slices.Concat(sources, allowed) {
 		k.commaGroups = english || commaGroups(s)
 		k.add(s)
@@ -40,7 +44,7 @@ func CheckWith(answer string, sources, allowed, computed []string) []Figure {
 			k.compute(line)
 		}
 	}
-	missing := append(k.wrongReferences(answer), k.wrongStatements(text)...)
+	missing := append(k.wrongReferences(answer), k.wrongStatements(text, stated)...)
 	items := listSizes(answer)
 	blocks := blocksOf(text)
 	var shown []formula
@@ -176,6 +180,7 @@ type known struct {
 	commaGroups bool
 	rows        []row
 	lines       [][]Figure // of each line
+	read        []phrase   // of statements in the texts
 	statements  map[statement]bool
 	scales      []float64 // that a text says for its tables: "in millions"
 }
@@ -205,16 +210,17 @@ func scaleNamed(word string) float64 {
 	return words.scales[word]
 }
 
-var inScale = regexp.MustCompile(`(?i)(?:(?:\b(?:in|en|usd|eur)|[$€£(])\s*)(?:(?:of|u\.s\.|us)\s*)?(?:[$€£]|dollars?|euros?|usd|eur)?\s*((?:thousands?|millions?|billions?|milliards?|tausend|tsd|millionen|milliarden|milliers|millones|miles|duizenden|duizend|miljoenen|miljoen|miljard|teur|mio|mrd|mn|bn|m|'000|’000|000)\b|[tk]€)`)
+var inScale = patternOf(`(?:(?:\b(?:in|en|usd|eur)|[$€£(])\s*)(?:(?:of|u\.s\.|us)\s*)?(?:[$€£]|dollars?|euros?|usd|eur)?\s*((?:thousands?|millions?|billions?|milliards?|tausend|tsd|millionen|milliarden|milliers|millones|miles|duizenden|duizend|miljoenen|miljoen|miljard|teur|mio|mrd|mn|bn|m|'000|’000|000)\b|[tk]€)`)
 
 func (k *known) add(text string) {
-	k.refers = k.refers || references.MatchString(text)
-	for _, m := range inScale.FindAllStringSubmatch(text, -1) {
-		if scale := scaleNamed(m[1]); !slices.Contains(k.scales, scale) {
+	small := strings.ToLower(text)
+	k.refers = k.refers || len(references.in(text, small)) > 0
+	for _, m := range inScale.in(text, small) {
+		if scale := scaleNamed(text[m[2]:m[3]]); !slices.Contains(k.scales, scale) {
 			k.scales = append(k.scales, scale)
 		}
 	}
-	for _, s := range statementsIn(text) {
+	for _, s := range phrasesIn(text, k.read) {
 		if k.statements == nil {
 			k.statements = map[statement]bool{}
 		}
@@ -301,7 +307,7 @@ func literalOf(word string) string {
 }
 
 // references are numbers of the parts of a contract or a law.
-var references = regexp.MustCompile(`(?i)(?:§+|\b(?:art\.|articles?|sections?|clauses?|artikel|abschnitt|ziffer|sección|cláusula))\s*(?:no\.?\s*)?(\d+(?:\.\d+)*)`)
+var references = patternOf(`(?:§+|\b(?:art\.|articles?|sections?|clauses?|artikel|abschnitt|ziffer|sección|cláusula))\s*(?:no\.?\s*)?(\d+(?:\.\d+)*)`)
 
 // wrongReferences returns the numbers of sections and articles in an answer that stand nowhere in
 // the sources, if these refer to such parts at all. Else they may be those of a document's outline.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Day is a date. Year or Date is 0 if the text does not say it.
@@ -77,7 +78,11 @@ func Days(text string) []Day {
 		}
 		return false
 	}
+	months := namesMonth(text)
 	for _, form := range dayForms {
+		if strings.Contains(form.order, "M") && !months {
+			continue
+		}
 		for _, m := range form.pattern.FindAllStringSubmatchIndex(text, -1) {
 			d, ok := dayOf(text, m, form.order)
 			if ok && !taken(d.Start, d.End) {
@@ -91,6 +96,15 @@ func Days(text string) []Day {
 		}
 	}
 	return out
+}
+
+func namesMonth(text string) bool {
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if Month(w) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func dayOf(text string, m []int, order string) (Day, bool) {

@@ -3,7 +3,6 @@ package figures
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,13 +35,13 @@ const (
 
 // phrase is a form of a statement; its groups are read by value.
 type phrase struct {
-	kind    string
-	value   float64 // 0: that of the group
-	pattern *regexp.Regexp
+	pattern
+	kind  string
+	value float64 // 0: that of the group
 }
 
-func phraseOf(kind string, value float64, pattern string) phrase {
-	return phrase{kind, value, regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(` + pattern + `)(?:$|[^\pL\pN])`)}
+func phraseOf(kind string, value float64, expression string) phrase {
+	return phrase{patternOf(`(?:^|[^\pL\pN])(` + expression + `)(?:$|[^\pL\pN])`), kind, value}
 }
 
 var phrases = []phrase{
@@ -70,10 +69,16 @@ var phrases = []phrase{
 }
 
 // statementsIn returns the statements of a text in its order.
-func statementsIn(text string) (out []said) {
+func statementsIn(text string) []said { return phrasesIn(text, phrases) }
+
+// fiscalYears are the phrases that also name a year.
+var fiscalYears = slices.DeleteFunc(slices.Clone(phrases), func(p phrase) bool { return p.kind != fiscal })
+
+func phrasesIn(text string, phrases []phrase) (out []said) {
+	small := strings.ToLower(text)
 	for _, p := range phrases {
-		for at := 0; ; {
-			m := p.pattern.FindStringSubmatchIndex(text[at:])
+		for at := 0; p.mayMatch(small); {
+			m := p.FindStringSubmatchIndex(text[at:])
 			if m == nil {
 				break
 			}
@@ -119,10 +124,10 @@ func minutes(written string) float64 {
 	return float64(60*h + m)
 }
 
-// wrongStatements returns the statements of an answer that the sources contradict: they make such a
+// wrongStatements returns those of an answer's statements that the sources contradict: they make such a
 // statement, but another one. A share or a multiple must be theirs, or follow from figures in one of their lines.
-func (k *known) wrongStatements(answer string) (out []Figure) {
-	for _, s := range statementsIn(answer) {
+func (k *known) wrongStatements(answer string, stated []said) (out []Figure) {
+	for _, s := range stated {
 		if !k.states(s.statement) {
 			out = append(out, Figure{Start: s.start, End: s.end, Text: answer[s.start:s.end]})
 		}
