@@ -32,7 +32,15 @@ import (
 // the thread, and so may a timeout while the database answers other queries. So after maxSettleTries failures the turn is settled as failed, without
 // the details that may be the cause. If that fails as often, the error is final and the
 // thread goes on.
+//
+// As a regular activity it sends heartbeats, so that another worker soon settles the turn when
+// this one dies. It goes on without them: both would store the same.
 func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
+	if !activity.GetInfo(ctx).IsLocalActivity {
+		_, w := a.WatchFor(ctx, "", WorkerStopGrace)
+		defer w.End()
+		ctx = w.Parent
+	}
 	build, tries := a.settlement, previousFailure(ctx).Tries
 	if tries >= maxSettleTries {
 		build = a.plainSettlement

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
@@ -375,4 +377,16 @@ func TestSettlementReadsTextsOfPeople(t *testing.T) {
 	events, err := b.Store.Events(context.Background(), owner, s.TurnID, 0)
 	require.NoError(t, err)
 	require.Equal(t, "And why?", events[2].Message)
+}
+
+// A worker that dies while it settles must not leave the thread waiting for the whole attempt.
+func TestSettlementSendsHeartbeats(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.Ask("How many?")
+	b.Info.Heartbeat, b.Info.Ago = 4*time.Second, time.Hour // the first one is sent at once
+	sent := false
+	b.Env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { sent = true })
+	b.End(activities.Ending{TurnRef: s.TurnRef, Status: chat.TurnCancelled})
+	require.True(t, sent)
 }

@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/palaver-chat/palaver/activities"
@@ -141,6 +144,28 @@ func TestStopWhileTheTurnIsBeingSettledHasNoEffect(t *testing.T) {
 	p.submitAt(1, "t2", chat.Supersede)
 	p.run()
 	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
+}
+
+func TestWorkerThatDiesWhileItSettlesIsNoticedSoon(t *testing.T) {
+	s := clearTurn()
+	p := newHarness(t, s)
+	tries := 0
+	s.settle = func() error {
+		if tries++; tries == 1 {
+			return errors.New("slow") // the local activity
+		}
+		return nil
+	}
+	var silence time.Duration
+	p.env.SetOnActivityStartedListener(func(info *activity.Info, _ context.Context, _ converter.EncodedValues) {
+		if info.ActivityType.Name == "Settle" {
+			silence = info.HeartbeatTimeout
+		}
+	})
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Positive(t, silence)
+	require.Less(t, silence, 10*time.Second)
 }
 
 // A worker that stopped answering delivers both in one workflow task.

@@ -68,7 +68,7 @@ func (u *turn) readGiven(ctx workflow.Context, r *round) error {
 		defer func() { u.taking = 0 }()
 		// A regular activity, because a local one can run in a workflow task that Temporal loses.
 		// Then a stop may come first, and the messages need the rows that this one deletes.
-		if _, err := runWithRetries[any](clean, u, lookupAttemptTimeout, lookupRetryTimeout, "Read what the person has added", acts.TakeGiven, request); err != nil {
+		if _, err := runWithRetries[any](clean, u, lookupLimits, "Read what the person has added", acts.TakeGiven, request); err != nil {
 			return 0, err
 		}
 		u.Given = slices.Clone(u.Given[n:]) // more may have come

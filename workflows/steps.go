@@ -45,7 +45,7 @@ func lookup[T any](ctx workflow.Context, u *turn, summary string, activity any, 
 	if err == nil || ctx.Err() != nil || final(err) {
 		return result, err
 	}
-	return runWithRetries[T](ctx, u, lookupAttemptTimeout, lookupRetryTimeout, summary, activity, args...)
+	return runWithRetries[T](ctx, u, lookupLimits, summary, activity, args...)
 }
 
 // runOnce runs a local activity, without retries.
@@ -59,12 +59,24 @@ func runOnce[T any](ctx workflow.Context, summary string, activity any, args ...
 	return result, err
 }
 
-// runWithRetries runs a regular activity and retries it until timeout; 0: no limit. attempt
-// bounds one attempt.
-func runWithRetries[T any](ctx workflow.Context, u *turn, attempt, timeout time.Duration, summary string, activity any, args ...any) (result T, err error) {
+// limits bound the attempts of a regular activity.
+type limits struct {
+	all       time.Duration // 0: retried without limit
+	attempt   time.Duration
+	heartbeat time.Duration // 0: the activity sends none
+}
+
+var (
+	lookupLimits = limits{all: lookupRetryTimeout, attempt: lookupAttemptTimeout}
+	settleLimits = limits{attempt: settleAttemptTimeout, heartbeat: heartbeatTimeout}
+)
+
+// runWithRetries runs a regular activity and retries it.
+func runWithRetries[T any](ctx workflow.Context, u *turn, l limits, summary string, activity any, args ...any) (result T, err error) {
 	regular := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ScheduleToCloseTimeout: timeout,
-		StartToCloseTimeout:    attempt,
+		ScheduleToCloseTimeout: l.all,
+		StartToCloseTimeout:    l.attempt,
+		HeartbeatTimeout:       l.heartbeat,
 		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 5 * time.Second},
 		Summary:                summary,
 	})

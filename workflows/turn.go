@@ -257,7 +257,7 @@ func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 	}
 	if err != nil && !final(err) {
 		u.awaitStoppedCall(ctx, err)
-		settled, err = runWithRetries[activities.Settled](ctx, u, settleAttemptTimeout, 0, "Settle the turn", acts.Settle, e)
+		settled, err = runWithRetries[activities.Settled](ctx, u, settleLimits, "Settle the turn", acts.Settle, e)
 	}
 	if err != nil { // final: the conversation was deleted, or the turn cannot be settled
 		u.log(ctx).Warn("settling failed and is not retried; the turn has no end in the database", "error", err)
