@@ -125,6 +125,9 @@ func TestDownloadsThatNobodyReadsTakeNothingFromOthers(t *testing.T) {
 		must.Have(io.ReadFull(c, make([]byte, 100)))(t)
 	}
 	refused(t, mallory.send("GET", "/api/documents/"+theirs+"/text", nil))
+
+	must.Have(b.server.sending.Acquire(t.Context(), 64<<20))(t)
+	ann.call(202, "POST", "/api/documents", m{"title": "y", "text": "Uploads have memory of their own."})
 }
 
 // A client that named a thread approved calls that another client had been shown.

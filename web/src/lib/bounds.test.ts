@@ -16,6 +16,9 @@ describe("what is too much for a browser", () => {
     ["numbered lists in each other", "1. ".repeat(1000)],
     ["lists by their indent", Array.from({ length: 60 }, (_, i) => `${"  ".repeat(i)}- a`).join("\n")],
     ["deep quotes with many lines", `${"> ".repeat(40)}${"a\n".repeat(10_000)}`],
+    ["a table with many columns", table(150, 1)],
+    ["a table with much emphasis", `|a|b|\n|-|-|\n${"|*a*|*b*|\n".repeat(1000)}`],
+    ["many lines", "a\n".repeat(20_500)],
     ["deep emphasis", "*a ".repeat(3333) + "a* ".repeat(3333)],
     ["deep strong emphasis", "**a ".repeat(2500) + "a** ".repeat(2500)],
     ["emphasis over lines", "*a\n".repeat(2000)],
@@ -37,10 +40,12 @@ describe("what is too much for a browser", () => {
   ])("is not %s", (_, block) => expect(workOf(block)).toBeLessThan(Infinity));
 
   it("has a budget for the whole text", () => {
-    const blocks = Array.from({ length: 30 }, () => "a\n".repeat(4000));
-    const shown = rendered(blocks);
-    expect(shown[0]).toBe(true);
-    expect(shown.at(-1)).toBe(false);
+    for (const [block, fit] of [
+      ["a ".repeat(12_000), 8], // by its characters
+      ["a\n".repeat(9_000), 6], // by its lines
+    ] as const) {
+      expect(rendered(Array.from({ length: 10 }, () => block)).filter((shown) => shown)).toHaveLength(fit);
+    }
     expect(rendered(["a", ">".repeat(2000), "b"])).toEqual([true, false, true]);
   });
 });
