@@ -361,6 +361,34 @@ var basisAfter = regexp.MustCompile(`^(?:basis points?|points? de base|puntos? b
 // scaleLetters are scales of amounts of money.
 var scaleLetters = map[string]float64{"k": 1e3, "t": 1e3, "m": 1e6, "b": 1e9}
 
+// In returns the value of a figure in the unit that the name of a column says, such as "Size (kB)";
+// else the number as it is written.
+func (f Figure) In(column string) float64 {
+	if times := f.unitOf(column); times > 0 {
+		return f.Values[0] / times
+	}
+	if written, _ := Readings(number.FindString(f.Text)); len(written) > 0 && (f.Factor > 0 || f.Unit == Time) {
+		return written[0]
+	}
+	return f.Values[0]
+}
+
+// IsIn reports whether the name of a column has a unit of the figure's kind.
+func (f Figure) IsIn(column string) bool { return f.unitOf(column) > 0 }
+
+// unitOf returns the factor of the unit in the name of a column, if it is of the figure's kind; else 0.
+func (f Figure) unitOf(column string) float64 {
+	for _, w := range strings.FieldsFunc(strings.ToLower(column), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("()[],", r) }) {
+		switch m := words.measures[w]; {
+		case m.factor > 0 && m.of == f.Unit:
+			return m.factor
+		case f.Unit == Time && words.days[w] > 0:
+			return words.days[w]
+		}
+	}
+	return 0
+}
+
 // scaleWord reports whether a word after a number is its scale: a short one only if it stands
 // directly after it, or after an amount of money.
 func (f *Figure) scaleWord(w string, close bool) bool {
@@ -571,6 +599,10 @@ func shareUnits(text string, all []Figure) []Figure {
 				continue
 			}
 			f.Unit, f.Plain = next.Unit, false
+			if next.Factor > 0 {
+				f.Factor = next.Factor
+				f.multiply(f.Factor)
+			}
 			if next.Unit == Time {
 				w := strings.ToLower(letters.FindString(next.Text))
 				if times := words.days[w]; times > 0 {

@@ -75,6 +75,10 @@ func (q tableQuestion) records(t *openTable) (reading, bool) {
 		return r, false // nothing is counted or compared within one row
 	case q.says("change"), q.says("ratio"):
 		return r, false
+	case q.says("percent") && (list == "" || list == "count") && len(conditions) > 0 && looked > 0:
+		r.use(q.in(slices.Concat(q.said["percent"], q.said["count"], q.said["amount asked"]))...)
+		r.text = q.voice.say(messages.ShareMatches, messages.Params{"percent": plainNumber(100*float64(len(rows))/float64(looked), 1), "of": of})
+		return r, true
 	case list == "count":
 		r.use(q.in(q.said[list])...)
 		return r, q.count(&r, rows, c, of)
@@ -141,14 +145,11 @@ func (q tableQuestion) count(r *reading, rows []int, c int, of string) bool {
 		matches = messages.RowMatches
 	}
 	r.text = q.voice.say(matches, messages.Params{"what": "**" + strings.Replace(what, " ", "** ", 1), "of": of})
-	if c < 0 {
-		for k, col := range t.Columns { // "how many parts": perhaps their pieces
-			if c < 0 && col.Kind == tables.Number && anyIs("quantity column", col.Name) {
-				c = k
-			}
-		}
+	// "How many parts": perhaps their pieces.
+	if c < 0 || !anyIs("quantity column", t.Columns[c].Name) {
+		c = slices.IndexFunc(t.Columns, func(c tables.Column) bool { return c.Kind == tables.Number && anyIs("quantity column", c.Name) })
 	}
-	if c >= 0 && t.Columns[c].Kind == tables.Number && !anyIs("identifier column", t.Columns[c].Name) && len(rows) > 0 {
+	if c >= 0 && t.Columns[c].Kind == tables.Number && len(rows) > 0 {
 		sum, _ := t.sum(rows, c)
 		r.also = []int{c}
 		r.text += " " + q.voice.say(messages.SumOfTheir, messages.Params{"column": excerpt.PlainTitle(t.Columns[c].Name), "value": t.withUnit(t.number(sum, c), c)})
@@ -159,13 +160,27 @@ func (q tableQuestion) count(r *reading, rows []int, c int, of string) bool {
 // afterCount returns the words of a column's name that follow the words that ask for a count.
 func (q tableQuestion) afterCount(name, lang string) (used []int) {
 	for _, i := range q.some(name, lang) {
-		for _, s := range q.said["count"] {
-			if at := q.words[i].at; at >= s.end && at-s.end < 30 && !is("quantity column", q.words[i].text) {
-				return []int{i}
-			}
+		if slices.Contains(q.counted(), i) && !is("quantity column", q.words[i].text) {
+			return []int{i}
 		}
 	}
 	return nil
+}
+
+// counted returns the first words behind those that ask for a count: "smokers", and "electric cars".
+func (q tableQuestion) counted() (out []int) {
+	for _, s := range q.said["count"] {
+		for i, w := range q.words {
+			if w.at < s.end || w.filler && len(out) == 0 {
+				continue
+			}
+			if w.filler || len(out) == 2 {
+				break
+			}
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 func (t openTable) sum(rows []int, c int) (sum float64, n int) {
@@ -482,13 +497,14 @@ func (t openTable) dueColumn() int {
 // bounds reads "more than 500" and "before 1 May 2026" about a column of numbers or dates.
 func (q tableQuestion) bounds(t *openTable, add addCondition) {
 	number := func(f figures.Figure) int {
-		best, score := -1, -1
+		best, score, candidates := -1, -1, 0
 		for c, col := range t.Columns {
 			if col.Kind != tables.Number || anyIs("identifier column", col.Name) && len(q.column(col.Name, t.lang)) == 0 {
 				continue
 			}
+			candidates++
 			s := 2 * len(q.column(col.Name, t.lang))
-			if f.Unit != "" && f.Unit == col.Unit {
+			if f.Unit != "" && (f.Unit == col.Unit || f.Factor > 0 && f.IsIn(col.Name)) {
 				s++
 			}
 			for _, list := range []string{"quantity column", "amount column"} {
@@ -500,6 +516,9 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 				best, score = c, s
 			}
 		}
+		if score == 0 && candidates > 1 {
+			return -1
+		}
 		return best
 	}
 	wordsOf := func(from, to int) (used []int) {
@@ -510,7 +529,20 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 		}
 		return used
 	}
-	for _, f := range q.figures {
+	for i, f := range q.figures {
+		if i+1 < len(q.figures) {
+			next := q.figures[i+1]
+			if between := q.between(f.Start, f.End, next.Start); between != nil {
+				if c := number(next); c >= 0 {
+					name := t.Columns[c].Name
+					low, high := f.In(name), next.In(name)
+					add(excerpt.PlainTitle(name)+" "+q.voice.say(messages.Between, messages.Params{"range": q.text[f.Start:next.End]}), func(row tables.Row) bool {
+						cell := row.Cells[c]
+						return cell.IsNumber && low <= cell.Number && cell.Number <= high
+					}, slices.Concat(between, wordsOf(f.Start, next.End), q.column(name, t.lang))...)
+				}
+			}
+		}
 		for _, bounds := range []struct {
 			list string
 			sign float64
@@ -523,7 +555,7 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 					continue
 				}
 				equal := is("or equal", q.text[s.start:s.end])
-				bound := f.Values[0]
+				bound := f.In(t.Columns[c].Name)
 				add(excerpt.PlainTitle(t.Columns[c].Name)+" "+q.voice.say(bounds.says, messages.Params{"value": f.Text}), func(row tables.Row) bool {
 					cell := row.Cells[c]
 					return cell.IsNumber && (sign*cell.Number > sign*bound || equal && cell.Number == bound)
@@ -538,8 +570,22 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 		}
 	}
 	dayOf := func(row tables.Row) figures.Day { return row.Cells[dates].Day }
+	if dates >= 0 && len(q.column(t.Columns[dates].Name, t.lang)) == 0 {
+		several := 0
+		for c, col := range t.Columns {
+			if col.Kind == tables.Date {
+				several++
+				if is("date column", col.Name) {
+					dates, several = c, -len(t.Columns)
+				}
+			}
+		}
+		if several > 1 {
+			return // it is not clear which one
+		}
+	}
 	if dates < 0 { // years after or before another; those of one year are values
-		if dates = slices.IndexFunc(t.Columns, tables.Column.IsYears); dates < 0 || !q.says("after") && !q.says("before") {
+		if dates = slices.IndexFunc(t.Columns, tables.Column.IsYears); dates < 0 || !q.says("after") && !q.says("before") && !q.says("between") {
 			return
 		}
 		dayOf = func(row tables.Row) figures.Day {
@@ -576,6 +622,32 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 		}
 		add(name+" "+when, holds, used...)
 	}
+	ranged := func(from, to figures.Day) bool {
+		between := q.between(from.Start, from.End, to.Start)
+		if between == nil {
+			return false
+		}
+		name := excerpt.PlainTitle(t.Columns[dates].Name)
+		add(name+" "+q.voice.say(messages.Between, messages.Params{"range": q.text[from.Start:to.End]}), func(row tables.Row) bool {
+			x := dayOf(row)
+			return !x.IsZero() && !x.Before(from) && (x.Before(to) || to.Covers(x))
+		}, slices.Concat(between, wordsOf(from.Start, to.End), q.column(t.Columns[dates].Name, t.lang))...)
+		return true
+	}
+	if len(q.days) == 2 && ranged(q.days[0], q.days[1]) {
+		return
+	}
+	if len(q.days) == 0 && len(q.years) >= 2 {
+		at := func(y int) figures.Day {
+			i := strings.Index(q.text, fmt.Sprint(y))
+			return figures.Day{Year: y, Month: 1, Date: 1, Start: i, End: i + 4}
+		}
+		from, to := at(q.years[0]), at(q.years[1])
+		to.Month, to.Date = 12, 31
+		if from.Start >= 0 && to.Start >= 0 && ranged(from, to) {
+			return
+		}
+	}
 	for _, d := range q.days {
 		day(d, d.Start, d.End)
 	}
@@ -592,7 +664,9 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 		}
 		for _, y := range q.years {
 			at := strings.Index(q.text, fmt.Sprint(y))
-			day(figures.Day{Year: y}, at, at+4)
+			if t.Columns[dates].Kind == tables.Date || q.endsAt("after", at).end > 0 || q.endsAt("before", at).end > 0 {
+				day(figures.Day{Year: y}, at, at+4)
+			}
 		}
 	}
 }
@@ -706,6 +780,21 @@ func (q tableQuestion) excluded(t *openTable, i int) []int {
 	return nil
 }
 
+// between returns the words around two places of the question that make them the ends of a range, as in
+// "between 2009 and 2013"; nil if they are none.
+func (q tableQuestion) between(start, end, next int) []int {
+	from := q.endsAt("between", start)
+	if from.end == 0 || next < end {
+		return nil
+	}
+	for _, to := range q.said["to"] {
+		if to.start >= end && to.end <= next && next-end < 10 {
+			return q.in([]span{from, to})
+		}
+	}
+	return nil
+}
+
 // endsAt returns the place of an entry of a list that ends right before a place.
 func (q tableQuestion) endsAt(list string, at int) span {
 	for _, s := range q.said[list] {
@@ -749,6 +838,11 @@ func (q tableQuestion) values(t *openTable, r *reading, add addCondition) (keys 
 	slices.SortStableFunc(all, func(a, b found) int {
 		return cmp.Or(len(uniqueOf(b.words))-len(uniqueOf(a.words)), named(b.column)-named(a.column), t.distinct(a.column)-t.distinct(b.column))
 	})
+	r.unclear = r.unclear || slices.ContainsFunc(all, func(a found) bool {
+		return slices.ContainsFunc(all, func(b found) bool {
+			return a.column < b.column && slices.Equal(a.words, b.words) && named(a.column) == named(b.column) && t.differ(a.column, a.value, b.column, b.value)
+		})
+	})
 	taken := map[int]int{} // word → column
 	byColumn := map[int][]string{}
 	var order []int
@@ -783,6 +877,13 @@ func (q tableQuestion) values(t *openTable, r *reading, add addCondition) (keys 
 		}, append(not, q.column(t.Columns[c].Name, t.lang)...)...)
 	}
 	return keys
+}
+
+// differ reports whether other rows have value a in column c than have value b in column d.
+func (t openTable) differ(c int, a string, d int, b string) bool {
+	return slices.ContainsFunc(t.Rows, func(row tables.Row) bool {
+		return (row.Cells[c].Text == a) != (row.Cells[d].Text == b)
+	})
 }
 
 // distinct counts the different values of a column.

@@ -69,6 +69,8 @@ type reading struct {
 	also  []int        // columns to show
 	// records: it counts, adds up or compares rows.
 	records bool
+	// unclear: a value of the question is one of several columns, whose rows differ.
+	unclear bool
 }
 
 func (r *reading) use(words ...int) {
@@ -113,16 +115,38 @@ func (r reading) misses(q tableQuestion) bool {
 			return true
 		}
 	}
+	for _, s := range slices.Concat(q.said["before"], q.said["after"]) { // "before Sarge"
+		i := slices.IndexFunc(q.words, func(w word) bool { return w.at >= s.end })
+		if i >= 0 && q.text[s.start:s.end] != "by" && q.words[i].at-s.end < 3 && !q.words[i].filler && r.used[i] && !hasDigit(q.words[i].text) && slices.ContainsFunc(q.in([]span{s}), func(i int) bool { return !r.used[i] }) {
+			return true
+		}
+	}
 	if !r.records {
 		return false
 	}
-	limits := q.in(slices.Concat(q.said["not"], q.said["except"], q.said["above"], q.said["below"], q.said["more"], q.said["less"]))
+	if r.unclear {
+		return true
+	}
+	limits := q.in(slices.Concat(q.said["not"], q.said["except"], q.said["above"], q.said["below"], q.said["more"], q.said["less"], q.said["beyond"]))
+	if n, _ := q.howMany(); n > 1 && q.says("period") && (q.says("last day") || q.says("first day")) { // "in the last five years"
+		return true
+	}
+	for _, f := range q.figures { // a bound that is not understood
+		limits = append(limits, q.in([]span{{f.Start, f.End}})...)
+	}
+	for _, y := range q.years {
+		for i, w := range q.words {
+			if yearOf(w.text) == y {
+				limits = append(limits, i)
+			}
+		}
+	}
 	for i, w := range q.words {
 		if !r.used[i] && (w.name && !w.filler || slices.Contains(limits, i)) {
 			return true
 		}
 	}
-	for _, s := range q.said["count"] {
+	for _, s := range slices.Concat(q.said["count"], q.said["list"]) { // of what
 		if i := slices.IndexFunc(q.words, func(w word) bool { return w.at >= s.end && !w.filler }); i >= 0 && !r.used[i] && q.words[i].at-s.end < 20 {
 			return true
 		}
@@ -457,6 +481,9 @@ func (q tableQuestion) namedRows(t *openTable) []namedRow {
 			continue
 		}
 		label := t.label(i)
+		if t.repeats(label, row.Section) {
+			continue
+		}
 		if words := q.match(inBrackets.ReplaceAllString(label, " "), t.lang); words != nil {
 			found = append(found, namedRow{i, uniqueOf(words), uniqueOf(q.some(row.Section, t.lang))})
 		}
@@ -476,6 +503,17 @@ func (q tableQuestion) namedRows(t *openTable) []namedRow {
 	}
 	slices.SortStableFunc(out, func(a, b namedRow) int { return slices.Min(a.words) - slices.Min(b.words) })
 	return out
+}
+
+// repeats reports whether several rows of a section have one name: then it says what kind they are of.
+func (t openTable) repeats(label, section string) bool {
+	n := 0
+	for i, row := range t.Rows {
+		if row.Section == section && t.label(i) == label {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // uniqueOf returns a list without duplicates, in its order.

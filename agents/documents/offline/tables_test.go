@@ -185,3 +185,51 @@ func TestRowsAreQuotedAsATable(t *testing.T) {
 	require.Contains(t, got, "| Part | Warehouse | Stock | Unit price (EUR) |\n| --- | --- | --- | --- |\n| Pump P200 | W3 | 4 | 390.00 [1] |")
 	require.False(t, strings.Contains(got, "columns:"))
 }
+
+// Each of these was once answered wrong: a condition was not understood, or meant another column.
+func TestConditionsOfRowsAreUnderstoodOrNothingIsAnswered(t *testing.T) {
+	f := opened(map[string]string{"Packages": `Package | Section | Priority | Size (kB)
+adduser | admin | important | 686
+dash | shells | required | 191
+libc6 | libs | required | 12986
+libacl1 | libs | optional | 73
+chromium | web | optional | 223583
+default-jre | java | optional | 15`, "Releases": `Version | Codename | Created | Released
+10 | Buster | 2017-06-17 | 2019-07-06
+11 | Bullseye | 2019-07-06 | 2021-08-14
+12 | Bookworm | 2021-08-14 | 2023-06-10`, "Rides": `Distance | Fare | Pickup | Dropoff
+1.6 | 7.00 | Queens | Manhattan
+9.8 | 31.50 | Manhattan | Queens
+3.9 | 17.00 | Bronx | Manhattan`, "Spending": `Year | Country | Spending
+2000 | Japan | 1847
+2001 | Japan | 1945
+2002 | Japan | 2100
+2003 | Canada | 2300`}, "Packages", "Releases", "Rides", "Spending")
+	for question, want := range map[string][]string{
+		"Which packages are larger than 10 MB?":                      {"2 of 6 rows", "| libc6 |", "| chromium |"},
+		"How many packages have a size between 100 and 700 kB?":      {"**2** rows", "| adduser |", "| dash |"},
+		"Which packages are neither in libs nor in java?":            {"3 of 6 rows", "| adduser |", "| dash |", "| chromium |"},
+		"What percentage of packages are optional?":                  {"**50.0 %**"},
+		"How many packages are there per section?":                   nil,
+		"Which packages start with lib?":                             nil,
+		"What is the second largest package?":                        nil,
+		"Which versions were released between 2020 and 2022?":        {"1 of 3 rows", "| 11 |"},
+		"Which versions were released before Bullseye?":              nil,
+		"Which versions are from 2019?":                              nil, // created or released?
+		"Which versions were released in the last two years?":        nil,
+		"How many versions were released before March 2022?":         {"**2** rows match: 2 of 3 rows"},
+		"What is the longest distance from Queens to Manhattan?":     nil,
+		"Which rides are above 10?":                                  nil, // of distance or fare?
+		"What is the total fare of the rides with dropoff Queens?":   {"**31.50**"},
+		"What was the spending of Japan in 1999?":                    nil,
+		"What is the total spending of Japan between 2001 and 2003?": {"**4,045**", "2 of 4 rows"},
+	} {
+		t.Run(question, func(t *testing.T) {
+			got, ok := FromTables(question, f)
+			require.Equal(t, want != nil, ok, got)
+			for _, part := range want {
+				require.Contains(t, got, part)
+			}
+		})
+	}
+}
