@@ -22,7 +22,7 @@ const focused = () =>
     if (box.width < 1 || box.height < 1) problems.push("it has no size");
     if (box.bottom < 1 || box.right < 1 || box.top > innerHeight - 1 || box.left > innerWidth - 1) problems.push("it is outside of the window");
     for (let up = el; up; up = up.parentElement) {
-      if (Number(getComputedStyle(up).opacity) < 0.5) problems.push("it is transparent");
+      if (Number(getComputedStyle(up).opacity) < 0.2) problems.push("it is transparent");
     }
     const marked = (x) => {
       const s = getComputedStyle(x);
