@@ -5,7 +5,7 @@ import { after, describe, it } from "node:test";
 import { answer, answers, assist, composer, desktop, upload, ready } from "../browser.mjs";
 import { startOIDC } from "../oidc.mjs";
 import { freePort } from "../stack.mjs";
-import { arrive, faults, leaveNoFaults, model, page, stack, useSlowModel, useStack } from "../suite.mjs";
+import { arrive, context, faults, leaveNoFaults, model, page, stack, useSlowModel, useStack } from "../suite.mjs";
 import { addDocument, assertSoon, many, startWithTools, stop, writing, yours } from "../thread.mjs";
 
 const MOST = 120; // stops on the way to an element
@@ -24,10 +24,8 @@ const focused = () =>
     for (let up = el; up; up = up.parentElement) {
       if (Number(getComputedStyle(up).opacity) < 0.2) problems.push("it is transparent");
     }
-    const marked = (x) => {
-      const s = getComputedStyle(x);
-      return (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0) || s.boxShadow !== "none";
-    };
+    const framed = (s) => (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0) || s.boxShadow !== "none";
+    const marked = (x) => framed(getComputedStyle(x)) || framed(getComputedStyle(x, "::after"));
     const caret = el.isContentEditable || ["INPUT", "TEXTAREA"].includes(el.tagName); // beside a caret, a frame around the field suffices
     const around = [el, el.parentElement, el.closest("form, label, fieldset")].filter(Boolean);
     if (!(caret ? around.some(marked) || el.isContentEditable : marked(el) || (el.parentElement && marked(el.parentElement) && el.parentElement.matches(":focus-within")))) problems.push("nothing marks it");
@@ -264,9 +262,12 @@ describe("the keyboard alone", () => {
 
       await press(button("Your account"), back());
       await reach(page.getByRole("menuitem", { name: "Administration" }), "ArrowDown");
+      const opened = context.waitForEvent("page"); // in a tab of its own
       await page.keyboard.press("Enter");
+      await (await opened).close();
+      await seen("after the menu");
+      await page.goto("/admin");
       await page.getByRole("navigation", { name: "Administration" }).waitFor();
-      await seen("on the administrators' page");
       for (const name of ["Usage", "Audit log"]) {
         await press(page.getByRole("navigation", { name: "Administration" }).getByRole("button", { name, exact: true }));
         await page.getByRole("heading", { level: 2, name, exact: true }).waitFor();
