@@ -42,6 +42,7 @@ describe("the client in a page of another origin", () => {
     model.hold = 3;
     opened = await newPage(browser, origin(), desktop);
     page = opened.page;
+    opened.context.setDefaultTimeout(25_000);
     const made = await opened.context.request.post(`${stack.url}/api/me/keys`, { data: { name: "page", days: 1 } });
     key = (await made.json()).key;
     cdp = await opened.context.newCDPSession(page);

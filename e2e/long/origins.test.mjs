@@ -70,6 +70,32 @@ describe("a page of another origin", () => {
     assert.equal(removed.status, 204);
   });
 
+  it("sees the progress of an upload", async () => {
+    const cdp = await allowed.context().newCDPSession(allowed);
+    await cdp.send("Network.enable");
+    await cdp.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 300_000 });
+    const { status, shares } = await allowed.evaluate(
+      ([url, key]) =>
+        new Promise((resolve) => {
+          const body = new FormData();
+          body.append("file", new Blob(["The keeper winds the clock. ".repeat(20_000)]), "long notes.txt");
+          const shares = [];
+          const xhr = new XMLHttpRequest();
+          xhr.open("POST", `${url}/api/documents`);
+          xhr.setRequestHeader("Authorization", `Bearer ${key}`);
+          xhr.upload.onprogress = (e) => shares.push(e.loaded / e.total);
+          xhr.onloadend = () => resolve({ status: xhr.status, shares });
+          xhr.send(body);
+        }),
+      [stack.url, key],
+    );
+    await cdp.detach();
+    assert.equal(status, 202);
+    assert.equal(shares.at(-1), 1);
+    assert.ok(shares.some((share) => share > 0 && share < 1), `${shares}`);
+    assert.deepEqual(shares, shares.toSorted((a, b) => a - b));
+  });
+
   it("is nobody without a key, and its cookies do not count", async () => {
     assert.equal((await use(allowed, "/api/me")).status, 401);
     await allowed.context().addCookies(await context.cookies()); // a cookie is for a host, whatever the port

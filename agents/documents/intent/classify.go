@@ -141,6 +141,11 @@ func meansDocument(word, text string) bool {
 	return DocumentNouns[word] || kindOfDocument[word] || language.IsYearOrVersion(word) || anyCode.MatchString(text)
 }
 
+// NamesKind reports whether a word of a question is the noun of a document, or has a number of one.
+func NamesKind(word string) bool {
+	return DocumentNouns[word] || kindOfDocument[word] || language.HasNumber(word)
+}
+
 // anyCode matches a code, or an abbreviation in capitals.
 var anyCode = regexp.MustCompile(`\b(?:[A-Z][A-Z&]{1,5}s?|[A-Z]{1,6}(?:[-_/.][A-Z]{1,6})*[-_/.]?\d{1,6})\b`)
 

@@ -206,6 +206,13 @@ func TestAnEmailIsFoundByItsSender(t *testing.T) {
 		"What does the email from Olga Brandt say?":   "text",
 		"check the email about the customer list":     "sample",
 		"Summarize the email about the customer list": "sample",
+		"check Martin's email":                        "roof",
+		"Prüfe die E-Mail von Martin":                 "roof",
+		"Fasse die Mail von Olga Brandt zusammen":     "text",
+		"Vérifie l'e-mail de Martin":                  "roof",
+		"Résume le courriel d'Olga Brandt":            "text",
+		"Revisa el correo de Martin":                  "roof",
+		"Controleer de mail van Martin":               "roof",
 	} {
 		got := NewLibrary(docs).Resolve(Request{Text: message})
 		require.Equal(t, []string{want}, got.IDs, message)

@@ -302,6 +302,8 @@ func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document)
 	}
 	if rest := q.Without(p.Vocab.Query(titlesOf(docs))); len(rest) > 0 {
 		q = rest
+	} else if rest := p.Vocab.Query(strings.Join(slices.DeleteFunc(language.AskedWords(question), intent.NamesKind), " ")); len(rest) > 0 {
+		q = rest // "outsourcing" of "Circular 2025/04", whose title has it
 	}
 	asked, least := 0.0, 0.3
 	for _, e := range q {

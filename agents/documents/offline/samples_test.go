@@ -67,6 +67,7 @@ func TestAnswerBeginsWithTheSentenceThatStatesTheRule(t *testing.T) {
 		{"What is the liquidity coverage ratio?", nil, coverage},
 		{"Tell me about the liquidity coverage ratio", named, coverage},
 		{"liquidity coverage ratio", nil, coverage},
+		{"What does Circular 2025/04 say about outsourcing?", named, `"Outsourcing" means any arrangement`},
 		// The answer stands in another section than the subject of the question.
 		{"When must the liquidity coverage ratio be reported?", named, "The liquidity coverage ratio shall be reported every month"},
 		{"What does the circular say about exit plans?", named, "For each critical function that is outsourced, an institution shall maintain an exit plan"},

@@ -20,7 +20,7 @@ import { Count } from "./Count";
 import { readDraft, saveDraft } from "./drafts";
 import { effortField, EffortMenu, useEffort } from "./EffortMenu";
 import { DropZone } from "./DropZone";
-import { append, removeMention, removeText } from "./editor";
+import { append, endOf, removeMention, removeText } from "./editor";
 import { Field } from "./Field";
 import { backToMessage, focusMessage } from "./focus";
 import { keepChat } from "./newChat";
@@ -68,11 +68,11 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     onLongPaste: answering ? undefined : (pasted) => files.paste(pasted),
   });
   const { editor, doc, text, touch, ask, focus } = field;
-  const tagDocument = useCallback((d: { id: string; title: string }) => append(editor, { category: "document", id: d.id, label: d.title }), [editor]);
+  const tagDocument = useCallback((d: { id: string; title: string }, at?: number) => append(editor, { category: "document", id: d.id, label: d.title }, at), [editor]);
   const scoped = !items && !answering; // a board has its own documents
   const chat = use(InChat);
   const space = useSpaceId();
-  const files = useFiles(draft?.attachments ?? [], scoped && chatAttachments && space === "" ? chat : null, tagDocument);
+  const files = useFiles(draft?.attachments ?? [], scoped && chatAttachments && space === "" ? chat : null, tagDocument, useCallback(() => endOf(editor), [editor]));
   const { restore } = files;
   const addFiles = (added: Iterable<File>) => {
     files.add(added);

@@ -48,3 +48,14 @@ it("appending a mention does not take the focus", () => {
   append(editor, notes);
   expect(document.activeElement).toBe(document.body);
 });
+
+it.each([
+  ["", "Which are open?|", "@Notes Which are open?typed"],
+  ["Check ", "Check the fees|", "Check @Notes the feestyped"],
+  ["Check", "Check the fe|es", "Check @Notes  the fetypedes"],
+])("a mention stands where the message ended when it was attached: %s", (then, now, after) => {
+  write(now);
+  append(editor, notes, 1 + then.length);
+  editor.view.dispatch(editor.state.tr.insertText("typed"));
+  expect(editor.getText()).toBe(after);
+});

@@ -110,18 +110,28 @@ export function mention(editor: Editor, what: Mentioned, at: Range): void {
  * and caret stay. Only a caret at the end, in an empty text or after whitespace,
  * moves behind the mention.
  */
-export function append(editor: Editor, what: Mentioned): void {
+export function append(editor: Editor, what: Mentioned, at = endOf(editor)): void {
   const { doc, schema, selection, tr } = editor.state;
-  const end = doc.content.size - 1;
+  const last = endOf(editor);
+  const end = at < last && doc.resolve(at).parent.isTextblock ? at : last;
   const before = doc.resolve(end).nodeBefore;
   const gap = before !== null && before.type.name !== "hardBreak" && !/\s$/.test(before.text ?? "");
   tr.insert(end, [...(gap ? [schema.text(" ")] : []), schema.nodeFromJSON(mentionNode(what)), schema.text(" ")]);
   const within = (pos: number) => Math.min(Math.max(pos, 1), end); // after "select all", the selection must not include the mention
+  if (end < last) {
+    const [from, to] = [selection.anchor, selection.head].map((pos) => tr.mapping.map(pos, selection.empty ? 1 : -1));
+    tr.setSelection(TextSelection.create(tr.doc, from!, to));
+    editor.view.dispatch(tr);
+    return;
+  }
   const [anchor, head] = [within(selection.anchor), within(selection.head)];
   const along = !gap && anchor === end && head === end;
   tr.setSelection(along ? TextSelection.atEnd(tr.doc) : TextSelection.create(tr.doc, anchor, head));
   editor.view.dispatch(tr);
 }
+
+/** The place at the end of the message. */
+export const endOf = (editor: Editor): number => editor.state.doc.content.size - 1;
 
 /** Removes every occurrence of a text from the message, with the space before it. */
 export function removeText(editor: Editor, words: string): void {

@@ -25,9 +25,10 @@ export interface Kept {
 /**
  * The files of a message. An image is attached; any other file becomes a document
  * of the conversation (null: of the library), which the message then mentions. Uploads that
- * still run when the composer unmounts are aborted.
+ * still run when the composer unmounts are aborted. The mention stands where the message ended when the
+ * file was attached, so that it parts no words that are written meanwhile.
  */
-export function useFiles(initial: Attachment[], conversation: string | null, onDocument: (doc: { id: string; title: string }) => void) {
+export function useFiles(initial: Attachment[], conversation: string | null, onDocument: (doc: { id: string; title: string }, at: number) => void, end: () => number) {
   const [uploads] = useState(() => new Uploads());
   const [attachments, setAttachments] = useState(initial);
   const [kept, setKept] = useState<readonly Kept[]>([]);
@@ -46,12 +47,13 @@ export function useFiles(initial: Attachment[], conversation: string | null, onD
 
   const keep = useCallback(
     async (file: File, title?: string) => {
+      const at = end();
       const doc = await addDocument(uploads, file, maxUpload, { ...(conversation && { conversation_id: keepChat(conversation) }), ...(title && { title }) });
       if (!doc || left.current) return;
       setKept((all) => [...all, { id: doc.id, pasted: title !== undefined }]);
-      onDocument(doc);
+      onDocument(doc, at);
     },
-    [uploads, maxUpload, conversation, onDocument],
+    [uploads, maxUpload, conversation, onDocument, end],
   );
 
   const add = useCallback(

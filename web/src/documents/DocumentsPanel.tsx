@@ -52,7 +52,7 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
             <Button onClick={library.retry}>{words.common.tryAgain}</Button>
           </div>
         )}
-        <Tabs.Panel value="documents" className="outline-none">
+        <Tabs.Panel value="documents" tabIndex={-1}>
           {contributes && <UploadBox />}
           {open.length > 0 && <Importing items={open} />}
           {library.embedding && <EmbeddingProgress {...library.embedding} />}
@@ -60,7 +60,7 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
           <Documents docs={library.docs} sets={library.sets} loaded={library.loaded} onOpen={setOpened} />
           {space === "" && <SharedSwitch shown={library.docs.some((d) => d.public)} />}
         </Tabs.Panel>
-        <Tabs.Panel value="sets" className="outline-none">
+        <Tabs.Panel value="sets" tabIndex={-1}>
           <SetsTab docs={library.docs.filter((d) => !d.conversation_id)} sets={library.sets} />
         </Tabs.Panel>
       </div>

@@ -129,7 +129,7 @@ function KeyList({ onRevoked }: { onRevoked: (id: string) => void }) {
   };
   return (
     <section aria-label={words.account.keys.list}>
-      <h3 ref={top} tabIndex={-1} className="mb-1 text-sm font-medium outline-none">
+      <h3 ref={top} tabIndex={-1} className="mb-1 text-sm font-medium rounded">
         {words.account.keys.list}
       </h3>
       {data.items.length === 0 ? (

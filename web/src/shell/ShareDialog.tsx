@@ -85,7 +85,7 @@ function Links({ thread, onRevoked }: { thread: string; onRevoked: (id: string) 
   };
   return (
     <section aria-label={words.share.links}>
-      <h3 ref={top} tabIndex={-1} className="mb-1 font-medium outline-none">
+      <h3 ref={top} tabIndex={-1} className="mb-1 font-medium rounded">
         {words.share.links}
       </h3>
       {data.items.length === 0 ? (

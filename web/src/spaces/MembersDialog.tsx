@@ -102,7 +102,7 @@ function MemberList({ space }: { space: Space }) {
   }
   return (
     <section aria-label={words.spaces.list}>
-      <h3 ref={top} tabIndex={-1} className="mb-1 text-sm font-medium outline-none">
+      <h3 ref={top} tabIndex={-1} className="mb-1 text-sm font-medium rounded">
         {words.spaces.list}
       </h3>
       <ul className="divide-y divide-line">

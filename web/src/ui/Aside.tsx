@@ -83,7 +83,7 @@ function Column({ title, onClose, children }: { title: string; onClose: () => vo
       }}
     >
       <header className="flex h-14 shrink-0 items-center justify-between gap-2 pr-3 pl-5">
-        <h2 ref={heading} dir="auto" tabIndex={-1} className="min-w-0 truncate text-base font-semibold outline-none">
+        <h2 ref={heading} dir="auto" tabIndex={-1} className="min-w-0 truncate rounded text-base font-semibold">
           {title}
         </h2>
         <IconButton label={words.common.close(title)} icon={X} onClick={onClose} />

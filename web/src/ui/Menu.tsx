@@ -26,7 +26,7 @@ export function Menu({ trigger, align = "end", side = "bottom", defaultOpen = fa
   );
 }
 
-const row = "flex cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 outline-none select-none pointer-coarse:py-3 data-highlighted:bg-sunken";
+const row = "flex cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 -outline-offset-2 select-none pointer-coarse:py-3 data-highlighted:bg-sunken";
 
 /** The heading of a menu: a name, and a smaller detail. */
 export function MenuHeading({ text, detail }: { text: string; detail: string }) {
