@@ -161,6 +161,8 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "DELETE /api/spaces/:id", Handle: byID(s.deleteSpace), Group: groupSpaces, About: "Deletes a space. It can be restored for 30 days.",
 			Query: []openapi.Param{{Name: "name", About: "The name of the space.", Required: true}}, Answers: openapi.NoContent()},
 		{Route: "POST /api/spaces/:id/restore", Handle: byID(s.restoreSpace), Group: groupSpaces, About: "Restores a deleted space.", Answers: openapi.OK(spaceJSON{})},
+		{Route: "GET /api/spaces/:id/export", Handle: byID(s.exportSpace), Group: groupSpaces, About: "Returns settings, members, documents, sets and shared conversations of a space as a zip archive, for managers.",
+			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "application/zip"}}, Errors: []int{http.StatusTooManyRequests}},
 		{Route: "GET /api/spaces/:id/people", Handle: byID(s.listPeople), Group: groupSpaces, About: "Lists the names of members, and of people who share or have added something there, as far as their tokens give one.", Answers: openapi.OK(list[namedJSON]{})},
 		{Route: "GET /api/spaces/:id/members", Handle: byID(s.listMembers), Group: groupSpaces, About: "Lists the members, for managers.", Answers: openapi.OK(list[memberJSON]{})},
 		{Route: "PUT /api/spaces/:id/members", Handle: byID(s.putMember), Group: groupSpaces, About: "Adds a person or a group, or changes their role.",

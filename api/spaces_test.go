@@ -28,6 +28,7 @@ func (c *client) spaces(b *bundle) {
 	for _, path := range []string{"/api/spaces", in, in + "/people", in + "/members", in + "/deleted"} {
 		c.call(200, "GET", path, nil)
 	}
+	require.Equal(c.t, http.StatusOK, c.send("GET", in+"/export", nil).StatusCode)
 	c.call(200, "PATCH", in, m{"name": "Team", "public_documents": true})
 	c.call(204, "PUT", in+"/members", m{"kind": "group", "id": "/legal", "role": "reader"})
 	c.call(204, "DELETE", in+"/members?kind=group&id=/legal", nil)
@@ -175,6 +176,7 @@ func TestRolesInASpace(t *testing.T) {
 		{"DELETE", in + "?name=Team", nil, false, 403, 403},
 		{"POST", in + "/restore", nil, false, 403, 403},
 		{"GET", in + "/people", nil, false, 200, 200},
+		{"GET", in + "/export", nil, false, 403, 403},
 		{"GET", members, nil, false, 403, 403},
 		{"PUT", members, m{"kind": "person", "id": "eve", "role": "reader"}, false, 403, 403},
 		{"DELETE", members + "?kind=person&id=ann", nil, false, 403, 403},
@@ -618,4 +620,38 @@ func TestRefusedAccessToASpaceIsInTheAuditLog(t *testing.T) {
 		require.NotContains(t, text, "words")
 	}
 	require.Equal(t, map[string]int{"bob role Team": 2, "bob link Team": 1, "bob key Other": 1, "eve no_member Team": 3, "eve no_member Other": 3, "anonymous no_member Team": 3}, refused)
+}
+
+// Rule D15: a manager exports a space before it is deleted.
+func TestExportOfASpaceHoldsWhatItsReadersShare(t *testing.T) {
+	t.Parallel()
+	var log *audit.Log
+	b := setup(t, func(d *Deps) { log = audit.Open(d.Store, d.Log); d.Audit = log })
+	ann, bob := b.client().signedIn("ann"), b.client().signedIn("bob")
+	space, doc := ann.withCanary(b, "Team", "canary")
+	ann.call(202, "POST", "/api/documents", m{"title": "Private", "text": "nougat"})
+	ann.call(201, "POST", "/api/document-sets", m{"name": "Birds", "doc_ids": []string{doc}}, spaceHeader, space)
+	ann.call(204, "PUT", "/api/spaces/"+space+"/members", m{"kind": "person", "id": "bob", "role": "reader"})
+	thread := bob.call(201, "POST", "/api/conversations", m{"title": "Linnets"}, spaceHeader, space)["id"].(string)
+	b.settled("bob", space, thread, quoting)
+	export := func() ([]string, string) {
+		res := ann.send("GET", "/api/spaces/"+space+"/export", nil)
+		require.Equal(t, http.StatusOK, res.StatusCode)
+		return unzip(t, res)
+	}
+	_, all := export()
+	require.NotContains(t, all, "linnet", "a private conversation")
+	require.NoError(t, b.store.PutFeedback(t.Context(), db.Feedback{Owner: "bob", ThreadID: thread, TurnID: "t", Reason: "marzipan"}))
+	bob.call(200, "PATCH", "/api/conversations/"+thread, m{"shared": true}, spaceHeader, space)
+	names, all := export()
+	require.ElementsMatch(t, []string{"space.json", "documents/" + doc + ".json", "documents/" + doc + ".txt", "documents/" + doc + ".original.txt", "document-sets.json", "conversations/" + thread + ".json", "manifest.json"}, names)
+	for _, part := range []string{"canary", "Birds", "linnet sings", `"author":"bob"`, `"id": "bob"`} {
+		require.Contains(t, all, part)
+	}
+	require.NotContains(t, all, "nougat")
+	require.NotContains(t, all, "marzipan", "what somebody thinks of answers")
+	log.Close()
+	found := must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{Kind: audit.Exported}, 0, 10))(t)
+	require.Len(t, found, 2)
+	require.Equal(t, space, found[0].Detail["space"])
 }
