@@ -148,9 +148,9 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "PUT /api/document-sets/:id", InSpace: chat.Contributor, Handle: byID(s.updateSet), Group: groupDocuments, About: "Replaces a document set.",
 			Body: openapi.Shape{Value: setBody{}, Needs: []string{"name"}}, Answers: openapi.OK(setJSON{})},
 		{Route: "DELETE /api/document-sets/:id", InSpace: chat.Contributor, Handle: byID(s.deleteSet), Group: groupDocuments, About: "Deletes a document set. Its documents are kept.", Answers: openapi.NoContent()},
-		{Route: "POST /api/attachments", Handle: s.createAttachment, Group: groupDocuments, About: "Uploads a picture (JPEG, PNG or WebP) for a later message.",
+		{Route: "POST /api/attachments", InSpace: chat.Reader, Handle: s.createAttachment, Group: groupDocuments, About: "Uploads a picture (JPEG, PNG or WebP) for a later message.",
 			File: true, Answers: openapi.Created(attachmentJSON{}), Errors: []int{http.StatusTooManyRequests}},
-		{Route: "GET /api/attachments/:id", Handle: s.getAttachment, Download: true, Group: groupDocuments, About: "Returns a picture.",
+		{Route: "GET /api/attachments/:id", InSpace: chat.Reader, Handle: s.getAttachment, Download: true, Group: groupDocuments, About: "Returns a picture.",
 			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "image/*"}}, Errors: []int{http.StatusTooManyRequests}},
 
 		{Route: "GET /api/spaces", Handle: s.listSpaces, Group: groupSpaces, About: "Lists the spaces that the caller reads, and deleted ones that the caller can restore.", Answers: openapi.OK(list[spaceJSON]{})},

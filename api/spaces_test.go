@@ -655,3 +655,42 @@ func TestExportOfASpaceHoldsWhatItsReadersShare(t *testing.T) {
 	require.Len(t, found, 2)
 	require.Equal(t, space, found[0].Detail["space"])
 }
+
+// Rule C12: readers of a shared conversation see its pictures, as long as they read it.
+func TestPicturesOfASharedConversation(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob, eve := b.client().signedIn("ann"), b.client().signedIn("bob"), b.client().signedIn("eve")
+	space := ann.call(201, "POST", "/api/spaces", m{"name": "Team"})["id"].(string)
+	other := eve.call(201, "POST", "/api/spaces", m{"name": "Other"})["id"].(string)
+	member := "/api/spaces/" + space + "/members"
+	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "reader"})
+	picture, unused := ann.upload(201, "file", "x.png", tinyPNG)["id"].(string), ann.upload(201, "file", "x.png", tinyPNG)["id"].(string)
+	thread := ann.call(201, "POST", "/api/conversations", m{}, spaceHeader, space)["id"].(string)
+	require.NoError(t, b.store.UseAttachments(t.Context(), "ann", thread, []string{picture}))
+	get := func(c *client, id, space string) *http.Response {
+		var headers []string
+		if space != "" {
+			headers = []string{spaceHeader, space}
+		}
+		return c.send("GET", "/api/attachments/"+id, nil, headers...)
+	}
+	require.Equal(t, 404, get(bob, picture, space).StatusCode)
+	ann.call(200, "PATCH", "/api/conversations/"+thread, m{"shared": true}, spaceHeader, space)
+	shown := get(bob, picture, space)
+	require.Equal(t, []any{200, "no-store"}, []any{shown.StatusCode, shown.Header.Get("Cache-Control")})
+	require.Equal(t, tinyPNG, must.Have(io.ReadAll(shown.Body))(t))
+	require.Equal(t, 200, get(ann, picture, space).StatusCode)
+	require.Equal(t, 200, get(ann, picture, "").StatusCode)
+	for what, status := range map[string]int{
+		"elsewhere": get(bob, picture, "").StatusCode, "of no message": get(bob, unused, space).StatusCode, "a stranger": get(eve, picture, space).StatusCode, "in another space": get(eve, picture, other).StatusCode,
+	} {
+		require.Equal(t, 404, status, what)
+	}
+	private := ann.call(201, "POST", "/api/conversations", m{})["id"].(string)
+	require.NoError(t, b.store.UseAttachments(t.Context(), "ann", private, []string{unused}))
+	bot := ann.withKey(b, space)
+	require.Equal(t, []int{200, 404}, []int{get(bot, picture, "").StatusCode, get(bot, unused, "").StatusCode}, "a key of the space")
+	ann.call(204, "DELETE", member+"?kind=person&id=bob", nil)
+	require.Equal(t, 404, get(bob, picture, space).StatusCode)
+}
