@@ -14,6 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/pictures"
 )
 
@@ -84,22 +85,35 @@ func pictureType(raw []byte) (string, error) {
 	return kind, nil
 }
 
-// getAttachment serves a picture of the caller's. It never changes under its id, so
-// browsers may cache it, separately for each caller.
+// getAttachment serves a picture of the caller's, or of a conversation that is shared with the
+// space of the request. It never changes under its id, so browsers may cache the caller's own,
+// separately for each caller.
 func (s *server) getAttachment(c *gin.Context) error {
 	id := c.Param("id")
 	if !dialect.Plain(id) {
 		return problem.NotFound
 	}
-	ctx, owner := c.Request.Context(), identity.Of(c).ID
+	ctx, who := c.Request.Context(), identity.Of(c)
+	owner, cached := who.ID, "private, max-age=31536000, immutable"
 	list, err := s.Store.AttachmentsByID(ctx, owner, []string{id})
+	if err == nil && len(list) == 0 && db.SpaceOf(ctx) != "" {
+		if owner, err = s.Store.AttachmentInSpace(ctx, who.ID, id); err == nil {
+			cached = "no-store" // who leaves the space does not keep it
+			list, err = s.Store.AttachmentsByID(ctx, owner, []string{id})
+		}
+	}
 	switch {
 	case err != nil:
 		return err
 	case len(list) == 0:
 		return problem.NotFound
 	}
-	c.Header("Cache-Control", "private, max-age=31536000, immutable")
+	if owner == who.ID {
+		if err := s.checkBound(ctx, who, list[0].ThreadID); err != nil {
+			return err
+		}
+	}
+	c.Header("Cache-Control", cached)
 	c.Writer.Header().Add("Vary", "Authorization, Cookie, Userid")
 	c.Header("Content-Disposition", "inline")
 	return s.send(c, list[0].MIME, int64(list[0].Bytes), func() ([]byte, error) {

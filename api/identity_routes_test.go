@@ -364,6 +364,7 @@ var walk = map[string]route{
 	"PATCH /api/spaces/:id":        {ways: func(o, _ owned) []way { return []way{{path: fill("/api/spaces/DOC", o), body: `{"name":"x"}`}} }},
 	"DELETE /api/spaces/:id":       {ways: at("/api/spaces/DOC?name=x")},
 	"POST /api/spaces/:id/restore": {ways: at("/api/spaces/DOC/restore")},
+	"GET /api/spaces/:id/export":   {ways: at("/api/spaces/DOC/export")},
 	"GET /api/spaces/:id/people":   {ways: at("/api/spaces/DOC/people")},
 	"GET /api/spaces/:id/members":  {ways: at("/api/spaces/DOC/members")},
 	"PUT /api/spaces/:id/members": {ways: func(o, _ owned) []way {

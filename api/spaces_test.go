@@ -28,6 +28,7 @@ func (c *client) spaces(b *bundle) {
 	for _, path := range []string{"/api/spaces", in, in + "/people", in + "/members", in + "/deleted"} {
 		c.call(200, "GET", path, nil)
 	}
+	require.Equal(c.t, http.StatusOK, c.send("GET", in+"/export", nil).StatusCode)
 	c.call(200, "PATCH", in, m{"name": "Team", "public_documents": true})
 	c.call(204, "PUT", in+"/members", m{"kind": "group", "id": "/legal", "role": "reader"})
 	c.call(204, "DELETE", in+"/members?kind=group&id=/legal", nil)
@@ -175,6 +176,7 @@ func TestRolesInASpace(t *testing.T) {
 		{"DELETE", in + "?name=Team", nil, false, 403, 403},
 		{"POST", in + "/restore", nil, false, 403, 403},
 		{"GET", in + "/people", nil, false, 200, 200},
+		{"GET", in + "/export", nil, false, 403, 403},
 		{"GET", members, nil, false, 403, 403},
 		{"PUT", members, m{"kind": "person", "id": "eve", "role": "reader"}, false, 403, 403},
 		{"DELETE", members + "?kind=person&id=ann", nil, false, 403, 403},
@@ -618,4 +620,77 @@ func TestRefusedAccessToASpaceIsInTheAuditLog(t *testing.T) {
 		require.NotContains(t, text, "words")
 	}
 	require.Equal(t, map[string]int{"bob role Team": 2, "bob link Team": 1, "bob key Other": 1, "eve no_member Team": 3, "eve no_member Other": 3, "anonymous no_member Team": 3}, refused)
+}
+
+// Rule D15: a manager exports a space before it is deleted.
+func TestExportOfASpaceHoldsWhatItsReadersShare(t *testing.T) {
+	t.Parallel()
+	var log *audit.Log
+	b := setup(t, func(d *Deps) { log = audit.Open(d.Store, d.Log); d.Audit = log })
+	ann, bob := b.client().signedIn("ann"), b.client().signedIn("bob")
+	space, doc := ann.withCanary(b, "Team", "canary")
+	ann.call(202, "POST", "/api/documents", m{"title": "Private", "text": "nougat"})
+	ann.call(201, "POST", "/api/document-sets", m{"name": "Birds", "doc_ids": []string{doc}}, spaceHeader, space)
+	ann.call(204, "PUT", "/api/spaces/"+space+"/members", m{"kind": "person", "id": "bob", "role": "reader"})
+	thread := bob.call(201, "POST", "/api/conversations", m{"title": "Linnets"}, spaceHeader, space)["id"].(string)
+	b.settled("bob", space, thread, quoting)
+	export := func() ([]string, string) {
+		res := ann.send("GET", "/api/spaces/"+space+"/export", nil)
+		require.Equal(t, http.StatusOK, res.StatusCode)
+		return unzip(t, res)
+	}
+	_, all := export()
+	require.NotContains(t, all, "linnet", "a private conversation")
+	require.NoError(t, b.store.PutFeedback(t.Context(), db.Feedback{Owner: "bob", ThreadID: thread, TurnID: "t", Reason: "marzipan"}))
+	bob.call(200, "PATCH", "/api/conversations/"+thread, m{"shared": true}, spaceHeader, space)
+	names, all := export()
+	require.ElementsMatch(t, []string{"space.json", "documents/" + doc + ".json", "documents/" + doc + ".txt", "documents/" + doc + ".original.txt", "document-sets.json", "conversations/" + thread + ".json", "manifest.json"}, names)
+	for _, part := range []string{"canary", "Birds", "linnet sings", `"author":"bob"`, `"id": "bob"`} {
+		require.Contains(t, all, part)
+	}
+	require.NotContains(t, all, "nougat")
+	require.NotContains(t, all, "marzipan", "what somebody thinks of answers")
+	log.Close()
+	found := must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{Kind: audit.Exported}, 0, 10))(t)
+	require.Len(t, found, 2)
+	require.Equal(t, space, found[0].Detail["space"])
+}
+
+// Rule C12: readers of a shared conversation see its pictures, as long as they read it.
+func TestPicturesOfASharedConversation(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob, eve := b.client().signedIn("ann"), b.client().signedIn("bob"), b.client().signedIn("eve")
+	space := ann.call(201, "POST", "/api/spaces", m{"name": "Team"})["id"].(string)
+	other := eve.call(201, "POST", "/api/spaces", m{"name": "Other"})["id"].(string)
+	member := "/api/spaces/" + space + "/members"
+	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "reader"})
+	picture, unused := ann.upload(201, "file", "x.png", tinyPNG)["id"].(string), ann.upload(201, "file", "x.png", tinyPNG)["id"].(string)
+	thread := ann.call(201, "POST", "/api/conversations", m{}, spaceHeader, space)["id"].(string)
+	require.NoError(t, b.store.UseAttachments(t.Context(), "ann", thread, []string{picture}))
+	get := func(c *client, id, space string) *http.Response {
+		var headers []string
+		if space != "" {
+			headers = []string{spaceHeader, space}
+		}
+		return c.send("GET", "/api/attachments/"+id, nil, headers...)
+	}
+	require.Equal(t, 404, get(bob, picture, space).StatusCode)
+	ann.call(200, "PATCH", "/api/conversations/"+thread, m{"shared": true}, spaceHeader, space)
+	shown := get(bob, picture, space)
+	require.Equal(t, []any{200, "no-store"}, []any{shown.StatusCode, shown.Header.Get("Cache-Control")})
+	require.Equal(t, tinyPNG, must.Have(io.ReadAll(shown.Body))(t))
+	require.Equal(t, 200, get(ann, picture, space).StatusCode)
+	require.Equal(t, 200, get(ann, picture, "").StatusCode)
+	for what, status := range map[string]int{
+		"elsewhere": get(bob, picture, "").StatusCode, "of no message": get(bob, unused, space).StatusCode, "a stranger": get(eve, picture, space).StatusCode, "in another space": get(eve, picture, other).StatusCode,
+	} {
+		require.Equal(t, 404, status, what)
+	}
+	private := ann.call(201, "POST", "/api/conversations", m{})["id"].(string)
+	require.NoError(t, b.store.UseAttachments(t.Context(), "ann", private, []string{unused}))
+	bot := ann.withKey(b, space)
+	require.Equal(t, []int{200, 404}, []int{get(bot, picture, "").StatusCode, get(bot, unused, "").StatusCode}, "a key of the space")
+	ann.call(204, "DELETE", member+"?kind=person&id=bob", nil)
+	require.Equal(t, 404, get(bob, picture, space).StatusCode)
 }

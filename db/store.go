@@ -376,6 +376,9 @@ const UnusedFor = 24 * time.Hour
 type Files interface {
 	// Attachment reads a picture with its bytes.
 	Attachment(ctx context.Context, owner, id string) (chat.Attachment, []byte, error)
+	// AttachmentInSpace returns the owner of a picture in a conversation that is shared with
+	// the space of ctx, which reader reads; ErrNotFound else.
+	AttachmentInSpace(ctx context.Context, reader, id string) (owner string, err error)
 	// AttachmentsByID keeps the order of ids and leaves out unknown ones.
 	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
 	// UseAttachments assigns attachments to a conversation, so that they are deleted

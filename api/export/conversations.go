@@ -22,6 +22,7 @@ type conversationJSON struct {
 	LastMessageAt time.Time `json:"last_message_at"`
 	Pinned        bool      `json:"pinned,omitempty"`
 	Archived      bool      `json:"archived,omitempty"`
+	Author        string    `json:"author,omitempty"` // of one that is shared with a space
 	// Feedback is what the person thinks of answers.
 	Feedback []feedbackJSON `json:"feedback,omitempty"`
 	// Summaries are the models' summaries of the older parts of its branches.
@@ -78,9 +79,13 @@ func (a *archive) conversation(ctx context.Context, id string) error {
 		return err
 	}
 	about := conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: v.CreatedAt, LastMessageAt: v.LastMessageAt, Pinned: v.Pinned, Archived: v.Archived}
-	rated, err := a.store.Feedback(ctx, a.User, id)
-	if err != nil {
-		return err
+	var rated []db.Feedback
+	if !a.shared {
+		if rated, err = a.store.Feedback(ctx, a.User, id); err != nil {
+			return err
+		}
+	} else {
+		about.Author = a.User
 	}
 	for _, f := range rated {
 		about.Feedback = append(about.Feedback, feedbackJSON{f.TurnID, f.Good, f.Reason, f.UpdatedAt})
@@ -131,6 +136,9 @@ func (o *turnWriter) all(ctx context.Context, thread string) error {
 			return err
 		}
 		place = page[len(page)-1].Place
+	}
+	if o.shared {
+		return nil
 	}
 	waiting, err := o.store.OpenTurns(ctx, o.User, thread)
 	if err != nil {

@@ -38,6 +38,7 @@ type Store interface {
 type Manifest struct {
 	Format        string    `json:"format"`
 	User          string    `json:"user"`
+	Space         string    `json:"space,omitempty"` // of the archive of a space
 	ExportedAt    time.Time `json:"exported_at"`
 	Conversations int       `json:"conversations"`
 	Turns         int       `json:"turns"`
@@ -63,15 +64,17 @@ const (
 // archive is an archive that is being written.
 type archive struct {
 	Manifest
-	store Store
-	zip   *zip.Writer
+	store   Store
+	zip     *zip.Writer
+	library string // owner of its documents
+	shared  bool   // other people read it, so it has no feedback and no open turn
 }
 
 // Write streams the archive of an owner to w. It holds one conversation's page of turns,
 // one document or one picture in memory at a time. It leaves out data that is deleted while
 // it runs.
 func Write(ctx context.Context, store Store, owner string, at time.Time, w io.Writer) error {
-	a := &archive{store: store, zip: zip.NewWriter(w), Manifest: Manifest{Format: format, User: owner, ExportedAt: at}}
+	a := &archive{store: store, zip: zip.NewWriter(w), library: owner, Manifest: Manifest{Format: format, User: owner, ExportedAt: at}}
 	have, err := store.UserData(ctx, owner)
 	if err != nil {
 		return err
@@ -151,7 +154,7 @@ type documentJSON struct {
 // document writes the description and the file of a document, and its text once it is ready.
 func (a *archive) document(ctx context.Context, id string) error {
 	d, err := a.store.Document(ctx, a.User, id)
-	if err != nil || d.Owner != a.User {
+	if err != nil || d.Owner != a.library {
 		return err
 	}
 	text, err := a.store.DocumentText(ctx, a.User, id)

@@ -2,8 +2,10 @@
 // share documents and conversations in spaces, changes the members at random, and calls every
 // route of the OpenAPI document, every dialect and /mcp. Each document, conversation and space
 // has a canary: a word that is nowhere else. It fails when a canary is in a response to, a model
-// prompt for, or a link of somebody without the right, or in the log; also in the moment after a
-// right was withdrawn.
+// prompt for, or a link of somebody without the right, in rows that Postgres shows them through
+// row-level security, in the log, in traces without contents, or in what Temporal stores; also in
+// the moment after a right was withdrawn, by a manager, by a token without the group, or because
+// an account was deleted.
 //
 //	make standalone && go -C bench run ./leak -store both -requests 100000
 //
@@ -11,7 +13,10 @@
 // allowed to read at any time between its start and its end. -seed determines the requests, not
 // their order.
 //
-// It fails when the LangGraph dialect does not enter the space that a message names.
+// It fails when one of these checks is removed: the space of the call and the membership in
+// Store.shows; "c.owner = @owner OR c.shared" in ConversationsInSpace; ClearPersonGroups in
+// Store.PutGroups; the members in palaver_libraries (Postgres); that the LangGraph dialect enters
+// the space that a message names.
 package main
 
 import (

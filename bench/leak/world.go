@@ -72,6 +72,7 @@ type canary struct {
 	space int
 	owner int
 	talk  string // of a conversation: its id
+	made  time.Time
 }
 
 // seat is a person in a space.
@@ -148,6 +149,7 @@ func (w *world) newCanary(c canary) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	name := fmt.Sprintf("canary%012x", w.random.Uint64()&0xffffffffffff)
+	c.made = time.Now()
 	w.canaries[name] = c
 	return name
 }
@@ -250,7 +252,7 @@ func (w *world) judge(name, what string, person, where int, text string, from, t
 // call in a space.
 func (w *world) mayRead(person, where int, c canary, from, to time.Time) bool {
 	deleted, is := w.deleted[person]
-	mine, all := person == c.owner && (!is || from.Before(deleted)), where == everywhere
+	mine, all := person == c.owner && (!is || from.Before(deleted) || c.made.After(deleted)), where == everywhere
 	switch {
 	case c.kind == "private":
 		return mine && (where == nowhere || all)

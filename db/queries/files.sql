@@ -4,6 +4,13 @@ SELECT id, owner, coalesce(thread_id, '') AS thread_id, mime, bytes FROM attachm
 -- name: AttachmentData :one
 SELECT data FROM attachments WHERE id = @id AND owner = @owner;
 
+-- The owner of a picture in a conversation that is shared with a space. This query takes no
+-- owner: the caller has checked that somebody reads the space.
+
+-- name: AttachmentInSpace :one
+SELECT a.owner FROM attachments a JOIN conversations c ON c.id = a.thread_id
+WHERE a.id = @id AND c.space_id = @space_id AND c.space_id <> '' AND c.shared;
+
 -- name: PruneAttachments :exec
 DELETE FROM attachments WHERE thread_id IS NULL AND created_at < @older_than;
 

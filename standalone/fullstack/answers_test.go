@@ -196,6 +196,7 @@ func (p *fixtures) requests() map[string]request {
 		"PATCH /api/spaces/:id":                        {path: p.space, as: p.ann, body: object{"name": "Team"}, needs: theDatabase, success: 200},
 		"DELETE /api/spaces/:id":                       {path: "/api/spaces/" + uuid.NewString() + "?name=Team", as: p.ann, needs: theDatabase, success: 404},
 		"POST /api/spaces/:id/restore":                 {path: "/api/spaces/" + uuid.NewString() + "/restore", as: p.ann, needs: theDatabase, success: 404},
+		"GET /api/spaces/:id/export":                   {path: p.space + "/export", as: p.ann, needs: theDatabase, success: 200},
 		"GET /api/spaces/:id/people":                   {path: p.space + "/people", as: p.ann, needs: theDatabase, success: 200},
 		"GET /api/spaces/:id/members":                  {path: p.space + "/members", as: p.ann, needs: theDatabase, success: 200},
 		"PUT /api/spaces/:id/members":                  {path: p.space + "/members", as: p.ann, body: object{"kind": "person", "id": "bob", "role": "reader"}, needs: theDatabase, success: 204},

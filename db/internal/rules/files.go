@@ -75,6 +75,16 @@ func (s *Store) Attachment(ctx context.Context, owner, id string) (_ chat.Attach
 	return attachment(row), data, nil
 }
 
+// AttachmentInSpace implements db.Files.
+func (s *Store) AttachmentInSpace(ctx context.Context, reader, id string) (owner string, err error) {
+	ctx, end := s.short(ctx, "find a shared picture")
+	defer end(&err)
+	if _, err := s.Library(ctx, reader); err != nil {
+		return "", err
+	}
+	return s.db.Read.AttachmentInSpace(ctx, sqlcgen.AttachmentInSpaceParams{ID: id, SpaceID: db.SpaceOf(ctx)})
+}
+
 func (s *Store) AttachmentsByID(ctx context.Context, owner string, ids []string) (_ []chat.Attachment, err error) {
 	ctx, end := s.short(ctx, "read attachments")
 	defer end(&err)

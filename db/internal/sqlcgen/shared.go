@@ -20,6 +20,7 @@ type Queries interface {
 	ArchiveConversation(ctx context.Context, arg ArchiveConversationParams) (int64, error)
 	Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error)
 	AttachmentData(ctx context.Context, arg AttachmentDataParams) ([]byte, error)
+	AttachmentInSpace(ctx context.Context, arg AttachmentInSpaceParams) (string, error)
 	AuditBefore(ctx context.Context, arg AuditBeforeParams) ([]AuditLog, error)
 	AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]AuditLog, error)
 	AuditScanned(ctx context.Context, arg AuditScannedParams) (AuditScannedRow, error)
@@ -378,6 +379,11 @@ type ArchiveConversationParams struct {
 type AttachmentDataParams struct {
 	ID    string
 	Owner string
+}
+
+type AttachmentInSpaceParams struct {
+	ID      string
+	SpaceID string
 }
 
 type AttachmentParams struct {

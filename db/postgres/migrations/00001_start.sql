@@ -626,6 +626,7 @@ CREATE POLICY own ON stream_runs   FOR SELECT USING (owner = (SELECT palaver_sub
 CREATE POLICY own ON cancels       FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON feedback      FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON attachments   FOR SELECT USING (owner = (SELECT palaver_subject()));
+CREATE POLICY shared ON attachments FOR SELECT USING (EXISTS (SELECT 1 FROM conversations c WHERE c.id = thread_id AND c.shared AND 'space:' || c.space_id = ANY ((SELECT palaver_libraries())::text[])));
 CREATE POLICY own ON repos         FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON imports       FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON document_sets FOR SELECT USING (owner = (SELECT palaver_subject()));

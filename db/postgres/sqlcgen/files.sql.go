@@ -37,6 +37,21 @@ func (q *Queries) AttachmentData(ctx context.Context, arg AttachmentDataParams) 
 	return data, err
 }
 
+const attachmentInSpace = `-- name: AttachmentInSpace :one
+
+SELECT a.owner FROM attachments a JOIN conversations c ON c.id = a.thread_id
+WHERE a.id = $1 AND c.space_id = $2 AND c.space_id <> '' AND c.shared
+`
+
+// The owner of a picture in a conversation that is shared with a space. This query takes no
+// owner: the caller has checked that somebody reads the space.
+func (q *Queries) AttachmentInSpace(ctx context.Context, arg AttachmentInSpaceParams) (string, error) {
+	row := q.db.QueryRow(ctx, attachmentInSpace, arg.ID, arg.SpaceID)
+	var owner string
+	err := row.Scan(&owner)
+	return owner, err
+}
+
 const attachmentsByID = `-- name: AttachmentsByID :many
 SELECT id, owner, coalesce(thread_id, '') AS thread_id, mime, bytes FROM attachments
 WHERE id = ANY($1::text[]) AND owner = $2

@@ -17,6 +17,7 @@ type (
 	AppendAuditParams               = sqlcgen.AppendAuditParams
 	ArchiveConversationParams       = sqlcgen.ArchiveConversationParams
 	AttachmentDataParams            = sqlcgen.AttachmentDataParams
+	AttachmentInSpaceParams         = sqlcgen.AttachmentInSpaceParams
 	AttachmentParams                = sqlcgen.AttachmentParams
 	AttachmentRow                   = sqlcgen.AttachmentRow
 	AttachmentsByIDRow              = sqlcgen.AttachmentsByIDRow

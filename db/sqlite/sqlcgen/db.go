@@ -69,6 +69,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.attachmentDataStmt, err = db.PrepareContext(ctx, attachmentData); err != nil {
 		return nil, fmt.Errorf("error preparing query AttachmentData: %w", err)
 	}
+	if q.attachmentInSpaceStmt, err = db.PrepareContext(ctx, attachmentInSpace); err != nil {
+		return nil, fmt.Errorf("error preparing query AttachmentInSpace: %w", err)
+	}
 	if q.attachmentsByIDStmt, err = db.PrepareContext(ctx, attachmentsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query AttachmentsByID: %w", err)
 	}
@@ -1008,6 +1011,11 @@ func (q *Queries) Close() error {
 	if q.attachmentDataStmt != nil {
 		if cerr := q.attachmentDataStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing attachmentDataStmt: %w", cerr)
+		}
+	}
+	if q.attachmentInSpaceStmt != nil {
+		if cerr := q.attachmentInSpaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing attachmentInSpaceStmt: %w", cerr)
 		}
 	}
 	if q.attachmentsByIDStmt != nil {
@@ -2499,6 +2507,7 @@ type Queries struct {
 	archiveConversationStmt       *sql.Stmt
 	attachmentStmt                *sql.Stmt
 	attachmentDataStmt            *sql.Stmt
+	attachmentInSpaceStmt         *sql.Stmt
 	attachmentsByIDStmt           *sql.Stmt
 	auditBeforeStmt               *sql.Stmt
 	auditEntriesStmt              *sql.Stmt
@@ -2807,6 +2816,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		archiveConversationStmt:       q.archiveConversationStmt,
 		attachmentStmt:                q.attachmentStmt,
 		attachmentDataStmt:            q.attachmentDataStmt,
+		attachmentInSpaceStmt:         q.attachmentInSpaceStmt,
 		attachmentsByIDStmt:           q.attachmentsByIDStmt,
 		auditBeforeStmt:               q.auditBeforeStmt,
 		auditEntriesStmt:              q.auditEntriesStmt,

@@ -33,7 +33,7 @@ export const useSpaceId = (): string => useSyncExternalStore(subscribe, currentS
 export const newIn = (name: string): string => (current ? `${name} ${current}` : name);
 
 /** The routes that work in a space. The server refuses the header elsewhere. */
-const IN_SPACES = /^\/api\/(?:conversations|batch\/conversations|search|documents(?!\/[^/]+\/reimport)|ui\/chat|chat)(?:[/?]|$)/;
+const IN_SPACES = /^\/api\/(?:conversations|batch\/conversations|search|documents(?!\/[^/]+\/reimport)|ui\/chat|chat|attachments)(?:[/?]|$)/;
 
 const HEADER = "X-Space-Id";
 

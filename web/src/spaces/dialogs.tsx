@@ -143,6 +143,9 @@ export function DeleteDialog({ space, onDeleted, onClose }: Props & { onDeleted:
   return (
     <FormDialog title={words.spaces.deleteTitle(space.name)} action={words.spaces.deleteConfirm} complete={typed.trim() === space.name} save={() => deleteSpace(space, onDeleted)} onClose={onClose}>
       <p className="text-sm">{words.spaces.deleteHelp}</p>
+      <a href={`${spacePath(space.id)}/export`} download={`${space.name}.zip`} className="text-sm font-medium text-accent underline underline-offset-2">
+        {words.spaces.exportFirst}
+      </a>
       <TextField label={words.spaces.typeName(space.name)} value={typed} maxLength={MAX_NAME} onChange={setTyped} />
     </FormDialog>
   );

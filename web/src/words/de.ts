@@ -270,6 +270,7 @@ export const de: Words = {
     deleteHelp: "Niemand kann dann noch seine Dokumente und Chats öffnen. Sie können den Bereich 30 Tage lang wiederherstellen; danach ist alles darin endgültig gelöscht.",
     typeName: (space: string) => `Geben Sie „${space}“ ein, um den Bereich zu löschen`,
     deleteConfirm: "Bereich löschen",
+    exportFirst: "Zuvor seine Dokumente und geteilten Chats herunterladen",
     deleted: (space: string) => `„${space}“ wurde gelöscht. Sie können den Bereich 30 Tage lang wiederherstellen.`,
     restore: (space: string) => `„${space}“ wiederherstellen`,
     formerMember: "Ein früheres Mitglied",

@@ -269,6 +269,7 @@ export const en = {
     deleteHelp: "Nobody can open its documents and chats any more. You can restore the space for 30 days; after that, everything in it is deleted.",
     typeName: (space: string) => `Type “${space}” to delete it`,
     deleteConfirm: "Delete the space",
+    exportFirst: "Download its documents and shared chats first",
     deleted: (space: string) => `“${space}” was deleted. You can restore it for 30 days.`,
     restore: (space: string) => `Restore “${space}”`,
     formerMember: "A former member",
