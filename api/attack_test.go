@@ -126,8 +126,8 @@ func TestDownloadsThatNobodyReadsTakeNothingFromOthers(t *testing.T) {
 	}
 	refused(t, mallory.send("GET", "/api/documents/"+theirs+"/text", nil))
 
-	must.Have(b.server.sending.Acquire(t.Context(), 64<<20))(t)
-	ann.call(202, "POST", "/api/documents", m{"title": "y", "text": "Uploads have memory of their own."})
+	must.Have(b.server.memory.Acquire(t.Context(), 64<<20))(t) // by uploads
+	require.Equal(t, 200, ann.send("GET", "/api/documents/"+hers+"/text", nil).StatusCode, "downloads have memory of their own")
 }
 
 // A client that named a thread approved calls that another client had been shown.
