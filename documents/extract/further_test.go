@@ -84,6 +84,24 @@ func TestOpenDocumentsHaveTheirHeadingsListsNotesAndTables(t *testing.T) {
 	require.Equal(t, "## Rent\n\nIt is 900¹ euros.\n\n¹ Without heating.\n\n- one\n- two\n\nPlan | 2026 | 2026\nBasic |  | 20\nBasic | 1 | 2", c.Text)
 }
 
+// 10⁶ is not 106.
+func TestOpenDocumentKeepsItsRaisedLoweredAndStruckCharacters(t *testing.T) {
+	content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:style="s" xmlns:fo="f"><office:automatic-styles>` +
+		`<style:style style:name="T1" style:family="text"><style:text-properties style:text-position="super 58%"/></style:style>` +
+		`<style:style style:name="T2" style:family="text"><style:text-properties style:text-position="sub 58%"/></style:style>` +
+		`<style:style style:name="T3" style:family="text"><style:text-properties style:text-line-through-style="solid"/></style:style></office:automatic-styles>` +
+		`<office:body><office:text><text:p>10<text:span text:style-name="T1">6</text:span> of H<text:span text:style-name="T2">2</text:span>O cost <text:span text:style-name="T3">80</text:span> 95.</text:p></office:text></office:body></office:document-content>`
+	c := read(t, "x.odt", string(zipped(map[string]string{"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content})))
+	require.Equal(t, "10⁶ of H₂O cost ~~80~~ 95.", c.Text)
+}
+
+func TestRichTextHasItsFootnotesBelowTheirParagraph(t *testing.T) {
+	for _, note := range []string{`{\super\chftn}{\*\footnote\chftn\plain\pard {\pard Without {\b heating}.\par}}`, `{\footnote Without heating.}`} {
+		c := read(t, "a.rtf", `{\rtf1\ansi\pard The rent`+note+` is 900 euros.\par\pard End\par}`)
+		require.Equal(t, "The rent¹ is 900 euros.\n\n¹ Without heating.\n\nEnd", c.Text)
+	}
+}
+
 func TestOpenSpreadsheetHasItsSheetsAndDates(t *testing.T) {
 	content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:style="s"><office:automatic-styles><style:style style:name="ta2"><style:table-properties table:display="false"/></style:style></office:automatic-styles>` +
 		`<office:body><office:spreadsheet><table:table table:name="Staff"><table:table-row><table:table-cell office:value-type="string"><text:p>Born</text:p></table:table-cell><table:table-cell table:number-columns-repeated="1020"/></table:table-row>` +

@@ -14,8 +14,9 @@ type glyph struct {
 	r           rune
 	left, right float32
 	base        float32 // of the line on which it stands
-	size        float32 // of its font; 0 if the text does not run from left to right
+	size        float32 // of its font; 0 if the text does not run in the page's direction
 	made        bool    // pdfium made it: a space, or the end of a line
+	turn        int8    // quarters of a turn to the left; its place is that on the page turned back
 }
 
 // glyphs reads the characters of a page in the order in which pdfium reads them.
@@ -65,7 +66,41 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 			n.twice++
 		}
 	}
+	oneDirection(out)
 	return out, nil
+}
+
+// oneDirection takes away the size of glyphs that are not turned as most of their page are.
+func oneDirection(glyphs []glyph) {
+	var turns [4]int
+	for _, g := range glyphs {
+		if g.size > 0 {
+			turns[g.turn]++
+		}
+	}
+	most := int8(0)
+	for turn, n := range turns {
+		if n > turns[most] {
+			most = int8(turn)
+		}
+	}
+	for i := range glyphs {
+		if glyphs[i].turn != most {
+			glyphs[i].size = 0
+		}
+	}
+}
+
+// turned sets the place of a glyph that is turned by quarters, on the page turned back.
+func (g *glyph) turned(quarters int8, left, right, top, bottom, x, y float32) {
+	switch g.turn = quarters; quarters {
+	case 1:
+		g.left, g.right, g.base = bottom, top, -x
+	case 2:
+		g.left, g.right, g.base = -right, -left, -y
+	case 3:
+		g.left, g.right, g.base = -top, -bottom, x
+	}
 }
 
 // placed is what characters that follow each other in a line mostly share.
@@ -75,9 +110,10 @@ type placed struct{ top, bottom, base, size float32 }
 // near is that of the glyph before it.
 func (n *native) place(text, i uint64, g *glyph, near *placed) {
 	at := uint64(n.scratch)
+	var top, bottom float32
 	if n.number("FPDFText_GetLooseCharBox", text, i, at) == 1 {
 		g.left, g.right = n.f32(0), n.f32(2)
-		top, bottom := n.f32(1), n.f32(3)
+		top, bottom = n.f32(1), n.f32(3)
 		if near.size > 0 && top == near.top && bottom == near.bottom && finite(g.left) && finite(g.right) {
 			g.base, g.size = near.base, near.size
 			return
@@ -89,6 +125,7 @@ func (n *native) place(text, i uint64, g *glyph, near *placed) {
 	if n.number("FPDFText_GetCharOrigin", text, i, at, at+8) == 0 {
 		return
 	}
+	x := float32(n.f64(0))
 	g.base = float32(n.f64(1))
 	bits, err := n.call("FPDFText_GetFontSize", text, i)
 	if err != nil || n.number("FPDFText_GetMatrix", text, i, at) == 0 {
@@ -97,6 +134,18 @@ func (n *native) place(text, i uint64, g *glyph, near *placed) {
 	size := float32(math.Abs(api.DecodeF64(bits)))
 	a, b, c, d := n.f32(0), n.f32(1), n.f32(2), n.f32(3)
 	size *= float32(math.Hypot(float64(c), float64(d)))
+	switch left, right, y := g.left, g.right, g.base; {
+	case b > 0 && c < 0 && abs(a) < 0.1*b:
+		g.turned(1, left, right, top, bottom, x, y)
+	case a < 0 && d < 0 && abs(b) < -0.1*a:
+		g.turned(2, left, right, top, bottom, x, y)
+	case b < 0 && c > 0 && abs(a) < -0.1*b:
+		g.turned(3, left, right, top, bottom, x, y)
+	}
+	if g.turn > 0 && size > 0.5 && finite(size) && finite(g.left) && finite(g.right) && finite(g.base) {
+		g.size = size
+		return
+	}
 	if a > 0 && d > 0 && abs(b) < 0.1*a && size > 0.5 && finite(size) && finite(g.left) && finite(g.right) && finite(g.base) {
 		g.size = size
 		if b == 0 {
@@ -163,7 +212,7 @@ const square = 4 // points
 // Programs draw text twice to make it bold or to give it a shadow. If not, g is to be the
 // next of out.
 func (d drawn) again(g glyph, out []glyph) bool {
-	if g.size == 0 || unicode.IsSpace(g.r) || g.right <= g.left {
+	if g.size == 0 || g.turn > 0 || unicode.IsSpace(g.r) || g.right <= g.left {
 		return false
 	}
 	near := min(g.size, 24) / 9

@@ -26,7 +26,7 @@ type cell struct {
 }
 
 const (
-	wideGap = 1.2 // of a font's size; spaces within a sentence are narrower
+	wideGap = 1.19 // of a font's size; spaces within a sentence are narrower
 	// lineEndHyphen stands in the text of a page for a hyphen at the end of a line. The
 	// words before and after it are one, with or without the hyphen.
 	lineEndHyphen = '\ufffe'

@@ -61,7 +61,7 @@ func openDocumentText(a *archive) (string, error) {
 		return "", err
 	}
 	defer in.Close()
-	w := openWalker{hidden: map[string]bool{}}
+	w := openWalker{hidden: map[string]bool{}, runs: map[string]officeRun{}}
 	d := xml.NewDecoder(in)
 	for {
 		if w.o.full() || w.size > MaxText || w.cells > maxCells {
@@ -81,11 +81,17 @@ func openDocumentText(a *archive) (string, error) {
 			w.end(t.Name.Local)
 		case xml.CharData:
 			if w.skip == 0 && w.depth > 0 {
-				w.write(strings.Join(strings.FieldsFunc(string(t), func(r rune) bool { return r == '\n' || r == '\t' }), " "))
+				text := strings.Join(strings.FieldsFunc(string(t), func(r rune) bool { return r == '\n' || r == '\t' }), " ")
+				if n := len(w.spans); n > 0 {
+					text = w.spans[n-1].mark(text)
+				}
+				w.write(text)
 			}
 		}
 	}
 }
+
+const maxOpenStyles = 10_000 // of text, that are known
 
 // openWalker walks through the content of an OpenDocument file.
 type openWalker struct {
@@ -106,7 +112,9 @@ type openWalker struct {
 	above  map[int]openCell // cells that continue in the next rows
 	rows   int              // how many rows the open cell covers
 	style  string
-	hidden map[string]bool // styles of tables that are not shown
+	hidden map[string]bool      // styles of tables that are not shown
+	runs   map[string]officeRun // styles of text
+	spans  []officeRun          // that are open
 	notes  int
 	note   []string
 	aside  []string // text around an open note
@@ -138,6 +146,20 @@ func (w *openWalker) start(t xml.StartElement) {
 		if attr(t, "display") == "false" {
 			w.hidden[w.style] = true
 		}
+	case "text-properties":
+		if len(w.runs) < maxOpenStyles {
+			position, line := attr(t, "text-position"), attr(t, "text-line-through-style")
+			w.runs[w.style] = officeRun{
+				struck: line != "" && line != "none" || attr(t, "text-line-through-type") == "single",
+				raised: strings.HasPrefix(position, "super"), lowered: strings.HasPrefix(position, "sub"),
+			}
+		}
+	case "span":
+		run := w.runs[attr(t, "style-name")]
+		if n := len(w.spans); n > 0 && run == (officeRun{}) {
+			run = w.spans[n-1]
+		}
+		w.spans = append(w.spans, run)
 	case "tracked-changes", "forms", "note-citation", "sequence-decls":
 		w.skip++
 	case "annotation":
@@ -210,6 +232,10 @@ func (w *openWalker) end(name string) {
 		return
 	}
 	switch name {
+	case "span":
+		if n := len(w.spans); n > 0 {
+			w.spans = w.spans[:n-1]
+		}
 	case "note", "annotation":
 		n := len(w.aside)
 		if n == 0 {
@@ -259,7 +285,7 @@ func (w *openWalker) end(name string) {
 }
 
 func (w *openWalker) endParagraph() {
-	text := strings.TrimSpace(w.text.String())
+	text := strings.TrimSpace(strings.ReplaceAll(w.text.String(), struck+struck, ""))
 	w.text.Reset()
 	mark := w.item
 	w.item = ""

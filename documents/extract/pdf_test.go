@@ -573,3 +573,23 @@ func TestLigaturesOfTeXAreLetters(t *testing.T) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
+
+// A page that is turned, as those with wide tables are, is read as people see it.
+func TestRowsOfTurnedPagesStayRows(t *testing.T) {
+	for name, matrix := range map[string]string{"left": "0 1 -1 0 %g %g", "right": "0 -1 1 0 %g %g"} {
+		var b strings.Builder
+		for i, row := range [][]string{{"Berth", "Fee"}, {"North", "120"}, {"South", "95"}, {"West", "110"}} {
+			for c, cell := range row {
+				x, y := 100+150*float64(c), 14*float64(i)
+				place := map[string][2]float64{"left": {300 + y, x}, "right": {300 - y, 700 - x}}[name]
+				fmt.Fprintf(&b, "BT /F1 10 Tf "+matrix+" Tm (%s) Tj ET\n", place[0], place[1], cell)
+			}
+		}
+		objects := pdfObjects([][]string{{""}})
+		objects[3] = stream("", b.String())
+		text, err := All().Text(t.Context(), "pdf", pdfOf("", objects...))
+		if want := "Berth | Fee\nNorth | 120\nSouth | 95\nWest | 110"; err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+}

@@ -29,6 +29,7 @@ type rtfGroup struct {
 	uc     int // characters after a Unicode character that stand for it in old programs
 	enc    encoding.Encoding
 	fonts  bool // it is the table of fonts
+	note   int  // where the text of a footnote begins, from 1; 0: it is none
 }
 
 // rtfReader reads RTF, which is a sequence of groups, control words and text.
@@ -45,6 +46,8 @@ type rtfReader struct {
 	inRow  bool
 	left   int // characters to leave out after a Unicode character
 	high   int // the first half of a character beyond 16 bits
+	count  int // footnotes so far
+	notes  []string
 }
 
 const (
@@ -70,7 +73,11 @@ func rtfText(ctx context.Context, raw []byte) (string, error) {
 		case '}':
 			r.flush()
 			if k := len(r.groups); k > 0 {
+				note := r.group.note
 				r.group, r.groups = r.groups[k-1], r.groups[:k-1]
+				if note > 0 && r.group.note == 0 {
+					r.endNote(note - 1)
+				}
 			}
 			i++
 		case '\\':
@@ -233,7 +240,7 @@ func (r *rtfReader) word(word string, n int) {
 	case "intbl":
 		r.inRow = true
 	case "pard":
-		r.inRow = false
+		r.inRow = r.inRow && r.group.note > 0
 	case "plain":
 		r.flush()
 		r.group.run, r.group.hidden, r.group.enc = officeRun{}, false, nil
@@ -243,6 +250,9 @@ func (r *rtfReader) word(word string, n int) {
 	case "strike", "striked":
 		r.flush()
 		r.group.run.struck = on
+	case "footnote":
+		r.flush()
+		r.beginNote()
 	case "super":
 		r.flush()
 		r.group.run.raised = on
@@ -322,8 +332,40 @@ func codePage(n int) encoding.Encoding {
 	return e
 }
 
+// beginNote begins a footnote, whose text follows the paragraph.
+func (r *rtfReader) beginNote() {
+	if k := len(r.groups); k > 0 && r.group.note == 0 && !r.groups[k-1].skip {
+		r.group.skip, r.group.run = false, officeRun{}
+		r.count++
+		r.write(superscript(strconv.Itoa(r.count)))
+		r.group.note = r.text.Len() + 1
+	}
+}
+
+func (r *rtfReader) endNote(from int) {
+	text := r.text.String()
+	if from > len(text) { // a row of a table ended in it
+		return
+	}
+	note := strings.TrimSpace(strings.ReplaceAll(text[from:], struck+struck, ""))
+	r.text.Reset()
+	r.text.WriteString(text[:from])
+	r.notes = append(r.notes, superscript(strconv.Itoa(r.count))+" "+note)
+}
+
+func (r *rtfReader) writeNotes() {
+	for _, n := range r.notes {
+		r.o.add(paragraph, "", n)
+	}
+	r.notes = nil
+}
+
 func (r *rtfReader) paragraph() {
 	r.flush()
+	if r.group.note > 0 {
+		r.text.WriteByte(' ')
+		return
+	}
 	text := strings.TrimSpace(strings.ReplaceAll(r.text.String(), struck+struck, ""))
 	if r.inRow { // a further paragraph of a cell
 		r.text.WriteString("\n")
@@ -331,4 +373,5 @@ func (r *rtfReader) paragraph() {
 	}
 	r.text.Reset()
 	r.o.add(paragraph, "", text)
+	r.writeNotes()
 }
