@@ -14,7 +14,7 @@
 // their order.
 //
 // It fails when one of these checks is removed: the space of the call and the membership in
-// Store.shows; "c.owner = @owner OR c.shared" in ConversationsInSpace; ClearPersonGroups in
+// Store.shows; "c.owner = @owner OR c.shared" in ConversationsInSpace; "shared" in AuthorInSpace; ClearPersonGroups in
 // Store.PutGroups; the members in palaver_libraries (Postgres); that the LangGraph dialect enters
 // the space that a message names.
 package main
