@@ -54,7 +54,7 @@ var incompatible = []edit{
 		docs = workflows.StartModel`},
 	{"documents are not asked for again", "agents/documents/agent.go", `	if d.Action() == "" && d.docs.Called &&`, `	if d.Action() == "" && !edited("documents are not asked for again") && d.docs.Called &&`},
 	{"look-ups are regular activities", "workflows/steps.go", `	result, err := runOnce[T](ctx, summary, activity, args...)
-	if err == nil ||`, `	if edited("look-ups are regular activities") { return runWithRetries[T](ctx, u, lookupAttemptTimeout, lookupRetryTimeout, summary, activity, args...) }
+	if err == nil ||`, `	if edited("look-ups are regular activities") { return runWithRetries[T](ctx, u, lookupLimits, summary, activity, args...) }
 	result, err := runOnce[T](ctx, summary, activity, args...)
 	if err == nil ||`},
 	{"the web is not asked about", "agents/documents/agent.go", `	on, err := workflows.Lookup[bool](`, `	if edited("the web is not asked about") { return false, d.Show(notice(chat.NoticeWebNotConfigured)) }
