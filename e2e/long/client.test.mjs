@@ -1,4 +1,4 @@
-// The client of clients/typescript in a page of another origin: tabs that are frozen, machines that sleep, networks that change.
+// The client of clients/typescript in a page of another origin: a frozen tab, silence, closed connections, another network.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
