@@ -28,7 +28,7 @@ export async function startCutter(target) {
         up.destroy();
         res.write("", () => res.destroy());
       });
-      answer.on("end", () => res.end());
+      answer.on("end", () => cutter.freeze || res.end());
       answer.on("error", () => res.destroy());
     });
     up.on("error", () => res.destroy());

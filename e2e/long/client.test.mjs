@@ -1,4 +1,4 @@
-// The client of clients/typescript in a page of another origin: tabs that are frozen, machines that sleep, networks that change.
+// The client of clients/typescript in a page of another origin: a frozen tab, silence, closed connections, another network.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
@@ -100,17 +100,6 @@ describe("the client in a page of another origin", () => {
     return others.length;
   }
 
-  it("attaches again at once when a frozen tab is used again", async () => {
-    await begin({ backoff: [NEVER] });
-    await cutNow();
-    await lifecycle("frozen");
-    await finished();
-    assert.equal(cutter.streams.length, 1);
-    await lifecycle("active");
-    assert.equal(await assertWhole(), 1);
-    assert.deepEqual(await wakes(), ["freeze", "resume"]);
-  });
-
   it("has the whole answer after a tab was frozen in the middle of it", async () => {
     await begin();
     await lifecycle("frozen");
@@ -119,14 +108,20 @@ describe("the client in a page of another origin", () => {
     await assertWhole();
   });
 
-  it("attaches again after a sleep in which the connection was silent for too long", async () => {
-    await begin({ silence: 3_000, backoff: [1] });
-    await lifecycle("frozen");
+  it("attaches again after the connection was silent for too long, as after a sleep", async () => {
+    await begin({ silence: 1_000, backoff: [1] });
     cutter.freeze = true; // nothing arrives any more, and nobody closes the connection
     await finished();
+    await until(() => turn.snapshot().retrying);
     cutter.freeze = false;
-    await lifecycle("active");
     assert.ok((await assertWhole()) >= 1);
+  });
+
+  it("attaches again when a proxy has closed the connection", async () => {
+    await begin({ backoff: [1] });
+    cutter.cut = (text, nth) => (nth === 1 ? 0 : undefined);
+    await finished();
+    assert.equal(await assertWhole(), 1);
   });
 
   it("attaches again at once on another network", async () => {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -215,7 +216,7 @@ func TestAnEmailIsFoundByItsSender(t *testing.T) {
 		"Controleer de mail van Martin":               "roof",
 	} {
 		got := NewLibrary(docs).Resolve(Request{Text: message})
-		require.Equal(t, []string{want}, got.IDs, message)
+		assert.Equal(t, []string{want}, got.IDs, message)
 	}
 }
 
