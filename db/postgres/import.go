@@ -118,7 +118,7 @@ var moving = []table{
 	{name: "attachments", columns: "id, owner, thread_id, mime, bytes, created_at, data, address"},
 	{name: "repos", columns: "thread_id, owner, version, sha256, updated_at, gzipped, bytes, address"},
 	{name: "boards", columns: "id, owner, title, items, revision, bytes, created_at, updated_at, deleted_at, address, content"},
-	{name: "spaces", columns: "id, name, everybody, links, instructions, agent, effort, created_at, deleted_at", flags: "everybody, links"},
+	{name: "spaces", columns: "id, name, everybody, links, instructions, agent, effort, created_at, deleted_at", flags: "everybody links"},
 	{name: "space_members", columns: "space_id, kind, member, role, added_by, added_at"},
 	{name: "person_groups", columns: "owner, name, until"},
 	{name: "documents", columns: "id, owner, title, title_folded, named, other_names, title_words, other_words, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, address, name, pages, unread_pages, embedding, language, terms_version, thread_id, added_by, deleted_at", flags: "named"},
