@@ -179,7 +179,7 @@ describe("the open chat", () => {
 
     await more().focus(); // the keyboard alone
     await page.keyboard.press("Enter");
-    await item("Rename").waitFor();
+    await item("Rename").and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("textbox", { name: "Title" }).and(page.locator(":focus")).waitFor();
     await page.keyboard.type("Days at home");
