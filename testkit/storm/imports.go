@@ -2,10 +2,12 @@ package storm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/palaver-chat/palaver/testkit/drivetest"
@@ -44,13 +46,17 @@ func (f *fleet) loseImports(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		deleted := false
 		for _, run := range list.Executions {
-			if _, err := c.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
-				Namespace: temporalNamespace, WorkflowExecution: run.Execution}); err != nil {
+			_, err := c.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
+				Namespace: temporalNamespace, WorkflowExecution: run.Execution})
+			var gone *serviceerror.NotFound // the list still has it
+			if err != nil && !errors.As(err, &gone) {
 				return err
 			}
+			deleted = deleted || err == nil
 		}
-		if len(list.Executions) > 0 {
+		if deleted {
 			return nil
 		}
 		if pause(ctx, retryInterval); ctx.Err() != nil {
