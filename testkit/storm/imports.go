@@ -50,8 +50,8 @@ func (f *fleet) loseImports(ctx context.Context) error {
 		for _, run := range list.Executions {
 			_, err := c.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
 				Namespace: temporalNamespace, WorkflowExecution: run.Execution})
-			var gone *serviceerror.NotFound // the list still has it
-			if err != nil && !errors.As(err, &gone) {
+			var missing *serviceerror.NotFound // the list still has it
+			if err != nil && !errors.As(err, &missing) {
 				return err
 			}
 			deleted = deleted || err == nil
