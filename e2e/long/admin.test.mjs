@@ -151,9 +151,10 @@ describe("the page of administrators", () => {
   for (const colorScheme of ["light", "dark"]) {
     it(`fits a phone, ${colorScheme}`, async () => {
       await signIn("cleo", ["deputies"], { viewport: { width: 375, height: 700 }, colorScheme });
-      await page.emulateMedia({ colorScheme }); // the provider's page, of another process, may have ended it
       await page.goto("/admin");
       await table("People").waitFor();
+      await page.emulateMedia({ colorScheme: null }); // the provider's page, of another process, may have ended it
+      await page.emulateMedia({ colorScheme });
       for (const name of ["Audit log", "Limits", "Versions and health"]) {
         await section(name);
         await table(name).waitFor();
