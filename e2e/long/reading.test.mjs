@@ -56,7 +56,7 @@ describe("a chunk that fails to load", () => {
     await pretend([told(1, "Look"), said(1, "Found.", [{ type: "tool-look", toolCallId: "c1", state: "output-available", input: {}, output: "it" }])]);
     const card = page.getByRole("group", { name: "Tool look" });
     await card.getByRole("button").click();
-    await card.and(page.locator("section", { has: failed() })).waitFor();
+    await card.filter({ has: failed() }).waitFor();
     await stillHere();
   });
 
