@@ -63,7 +63,7 @@ describe("the form of an approval", () => {
     await assist(page).getByText("Allow “Create ticket” (tracker)?").waitFor();
     await assist(page).getByRole("group", { name: "Create ticket (tracker)" }).waitFor();
     await assist(page).getByText(TICKET.description).waitFor();
-    await assist(page).getByText("Can make changes, says tracker").waitFor();
+    await assist(page).getByText("Can make changes", { exact: true }).waitFor();
     assert.equal(await field("Title").inputValue(), ARGS.title);
     assert.equal(await field("Details").inputValue(), ARGS.details);
     assert.equal(await field("Details").evaluate((el) => el.localName), "textarea");

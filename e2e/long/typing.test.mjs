@@ -93,7 +93,7 @@ describe("a notice", () => {
 describe("a document that has been uploaded", () => {
   beforeEach(() => open());
 
-  it("is mentioned at the end, and does not move the caret", async () => {
+  it("is mentioned where the message ended when it was attached, and does not move the caret", async () => {
     const arrive = await holdBack("**/api/documents");
     await attach(NOTES);
     await composer(page).pressSequentially("Summarize poly now");
@@ -101,7 +101,7 @@ describe("a document that has been uploaded", () => {
     arrive();
     await composer(page).locator(".mention").waitFor();
     await page.keyboard.type("ic");
-    assert.equal(await composer(page).textContent(), "Summarize policy now @Notes ");
+    assert.equal(await composer(page).textContent(), "@Notes Summarize policy now");
   });
 
   it("does not steal the focus", async () => {
