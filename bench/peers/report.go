@@ -33,7 +33,6 @@ func loadLines(name string, counts ...string) (all []line) {
 			line{what: clients(n) + ": first status p50", figure: key + "status p50", unit: "ms"},
 			line{what: clients(n) + ": first token p50", figure: key + "token p50", unit: "ms"},
 			line{what: clients(n) + ": first token p95", figure: key + "token p95", unit: "ms"},
-			line{what: clients(n) + ": done p50", figure: key + "done p50", unit: "ms"},
 			line{what: clients(n) + ": turns/s", figure: key + "turns/s"},
 			line{what: clients(n) + ": CPU a turn", figure: key + "cpu", unit: "ms"})
 	}
@@ -44,10 +43,8 @@ func slowLines() (all []line) {
 	for _, n := range []string{"20", "64"} {
 		key := "slow " + n + " "
 		all = append(all,
-			line{what: clients(n) + ": first token p50", figure: key + "token p50", unit: "ms"},
-			line{what: clients(n) + ": above the model's own, p50", figure: key + "token p50", unit: "ms", less: own},
-			line{what: clients(n) + ": above the model's own, p95", figure: key + "token p95", unit: "ms", less: own},
-			line{what: clients(n) + ": done p50", figure: key + "done p50", unit: "ms"},
+			line{what: clients(n) + ": first token above the model's own, p50", figure: key + "token p50", unit: "ms", less: own},
+			line{what: clients(n) + ": first token above the model's own, p95", figure: key + "token p95", unit: "ms", less: own},
 			line{what: clients(n) + ": CPU a turn", figure: key + "cpu", unit: "ms"})
 	}
 	return all

@@ -44,5 +44,5 @@ func TestModelTimeIsSubtracted(t *testing.T) {
 	b.figures.add("palaver", "slow 64 token p50", 650)
 	b.figures.add("langgraph", "slow 64 token p50", 1000)
 	text := b.report([]system{systems[0], systems[3]}, time.Now())
-	require.Contains(t, text, "| 64 clients: above the model's own, p50 | 50.0 ms | 100 ms (2) |")
+	require.Contains(t, text, "| 64 clients: first token above the model's own, p50 | 50.0 ms | 100 ms (2) |")
 }
