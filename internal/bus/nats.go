@@ -26,11 +26,11 @@ import (
 // the turn's next deltas are not sent for a while. A follower that subscribes meanwhile gets their
 // text from the draft, as that of any lost delta.
 type NATS struct {
-	nc      *nats.Conn
-	closed  chan struct{}
-	stops   stopAnnouncements
-	inbox   string // prefix of the reply subjects
-	unheard unheard
+	nc         *nats.Conn
+	closed     chan struct{}
+	stops      stopAnnouncements
+	inbox      string // prefix of the reply subjects
+	unfollowed unfollowed
 }
 
 var _ Bus = (*NATS)(nil)
@@ -40,8 +40,8 @@ const (
 	// dropped; followers recover from the log and the draft.
 	bufferSize = 256
 
-	// unheardFor is how long a turn's deltas are not sent once nobody subscribes to it.
-	unheardFor = time.Second
+	// unfollowedFor is how long a turn's deltas are not sent once nobody subscribes to it.
+	unfollowedFor = time.Second
 
 	// maxEnd is the most bytes of a settled log that are sent. Followers read a longer one.
 	maxEnd = 64 << 10
@@ -111,7 +111,7 @@ func FromConn(nc *nats.Conn) *NATS {
 	// An error means that the connection is closed, so no message can arrive anyway.
 	_, _ = nc.Subscribe(b.inbox+".*", func(m *nats.Msg) {
 		if m.Header.Get("Status") == noResponders {
-			b.unheard.record(idFromSubject(m.Subject))
+			b.unfollowed.record(idFromSubject(m.Subject))
 		}
 	})
 	_, _ = nc.Subscribe(subject("stop", "*"), func(m *nats.Msg) { b.stops.record(idFromSubject(m.Subject)) })
@@ -136,7 +136,7 @@ type threadMessage struct {
 }
 
 func (b *NATS) PublishDelta(d Delta) {
-	if !b.unheard.has(d.TurnID) {
+	if !b.unfollowed.has(d.TurnID) {
 		b.publishTo("turn", d.TurnID, b.inbox+"."+d.TurnID, encode(Signal{Delta: &d}))
 	}
 }

@@ -8,25 +8,25 @@ import (
 // noResponders is the status of a server's reply to a message without subscribers.
 const noResponders = "503"
 
-// maxUnheard bounds the turns that are remembered. When there are more, all are forgotten.
-const maxUnheard = 4096
+// maxUnfollowed bounds the turns that are remembered. When there are more, all are forgotten.
+const maxUnfollowed = 4096
 
-// unheard remembers the turns to which nobody subscribed a moment ago. The zero value is ready for use.
-type unheard struct {
+// unfollowed remembers the turns to which nobody subscribed a moment ago. The zero value is ready for use.
+type unfollowed struct {
 	mu    sync.Mutex
 	until map[string]time.Time
 }
 
-func (u *unheard) record(turnID string) {
+func (u *unfollowed) record(turnID string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.until == nil || len(u.until) >= maxUnheard {
+	if u.until == nil || len(u.until) >= maxUnfollowed {
 		u.until = map[string]time.Time{}
 	}
-	u.until[turnID] = time.Now().Add(unheardFor)
+	u.until[turnID] = time.Now().Add(unfollowedFor)
 }
 
-func (u *unheard) has(turnID string) bool {
+func (u *unfollowed) has(turnID string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	until, recorded := u.until[turnID]
