@@ -41,7 +41,11 @@ test: browser-present postgres-present ocr-present standalone ## Run the tests o
 
 .PHONY: test-long
 test-long: browser-present postgres-present ocr-present caddy-present ## Run what takes longer: storms, production's processes, Postgres, more of the browser, chart, container files, race detector, fuzzing, vulnerabilities
-	@for step in test-production test-browser-long test-runtimes test-deploy test-race fuzz vulnerabilities; do $(MAKE) $$step; done
+	@failed=""; \
+	for step in test-production test-browser-long test-runtimes test-deploy test-race fuzz vulnerabilities; do \
+		$(MAKE) $$step || failed="$$failed $$step"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 # Without a browser the tests must fail before the build, not minutes later.
 .PHONY: browser-present
@@ -126,7 +130,7 @@ test-deploy: tools-present caddy-present ## Check and test the Helm chart, the c
 .PHONY: test-race
 test-race: tools-present postgres-present ocr-present web/dist/index.html tools/mcp/testservers/node_modules/.installed ## Run the product module's tests under the race detector
 	@echo "== go test -race"
-	@go test -race -vet=off -timeout 30m ./...
+	@go test -race -vet=off -timeout 60m ./...
 
 .PHONY: lint
 lint: tools-present $(WORKFLOWCHECK) web/dist/index.html ## Run gofmt, vet, staticcheck, workflowcheck and tsc

@@ -73,7 +73,7 @@ type Activities struct {
 // Register registers the activities under the names of their methods.
 func (a *Activities) Register(r worker.ActivityRegistry) {
 	for _, activity := range []any{
-		a.BeginTurn, a.MarkRunning, a.MarkInterrupted, a.AnnounceStop, a.KeepAnswer, a.KeepLog, a.TakeGiven,
+		a.BeginTurn, a.MarkRunning, a.MarkInterrupted, a.AnnounceStop, a.KeepAnswer, a.KeepLog, a.TakeGiven, a.DropGiven,
 		a.CallTool, a.FindResult, a.Decide, a.Check, a.Settle,
 	} {
 		r.RegisterActivity(activity)

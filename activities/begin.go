@@ -51,7 +51,7 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 	if b.Settled {
 		return b, nil
 	}
-	b.Imports = t.Space == "" && agent.MayCall(tools.ImportDocumentName) && (now.Imports || a.ConcernsImports != nil && a.ConcernsImports(t.Content.Message))
+	b.Imports = chat.Home(t.Space) == "" && agent.MayCall(tools.ImportDocumentName) && (now.Imports || a.ConcernsImports != nil && a.ConcernsImports(t.Content.Message))
 	if !begun {
 		if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, b.Parent); err != nil {
 			return Begun{}, a.Fail(ctx, ref, "begin", err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,10 +75,12 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ CallResu
 	}
 	arguments := json.RawMessage(argumentsOf(texts, r.ID))
 	agent, _ := a.Agents.Find(r.Agent)
-	tool, known := a.Tools.Find(ctx, r.Owner, agent, r.Name)
-	if !known {
+	allowed := a.toolsOf(ctx, r.Owner, agent)
+	at := slices.IndexFunc(allowed, func(t tools.Tool) bool { return t.Name == r.Name })
+	if at < 0 {
 		return a.storeToolResult(ctx, w, r, shown, tools.Failed(messages.ToolNotThere.With(messages.Params{"tool": r.Name})))
 	}
+	tool := allowed[at]
 	if r.Pin != "" && tool.Pin != r.Pin {
 		a.LogOf(r.TurnRef).Warn("tool call refused: the tool's definition changed after the model read it", "tool", r.Name, "call", r.ID)
 		return a.storeToolResult(ctx, w, r, shown, tools.Failed(messages.ToolRedefined.With(messages.Params{"tool": r.Name})))

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -89,10 +90,7 @@ func (k *Kit) ReadEarlier(ctx context.Context, ref TurnRef) (Earlier, error) {
 
 // HistoryRoom returns the room for earlier messages in a prompt, in tokens.
 func (k *Kit) HistoryRoom() int {
-	room := k.HistoryTokens
-	if room == 0 {
-		room = defaultHistoryTokens
-	}
+	room := cmp.Or(k.HistoryTokens, defaultHistoryTokens)
 	if window := k.Model.Info().ContextTokens; window > 0 {
 		room = min(room, window/4)
 	}

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -93,10 +94,7 @@ func internal(ctx context.Context, step string, tries int) error {
 }
 
 func (k *Kit) modelError(ctx context.Context, step string, e *llm.Error) error {
-	code := e.Code
-	if code == "" {
-		code = chat.CodeModelUnavailable
-	}
+	code := cmp.Or(e.Code, chat.CodeModelUnavailable)
 	if !e.Retryable {
 		return temporal.NewNonRetryableApplicationError(code+": "+step, code, nil)
 	}

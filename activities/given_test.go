@@ -24,6 +24,24 @@ func TestGivenMessagesAreCopiedToTheTurnAndTheirOwnTurnsGo(t *testing.T) {
 		texts := b.Texts(r.TurnRef)
 		require.Equal(t, []string{"Only for 2024", "And be short"}, []string{texts[chat.GivenKey(2)], texts[chat.GivenKey(3)]})
 		_, err = b.Store.Turn(context.Background(), owner, first.TurnID)
+		require.NoError(t, err, "its thread may not know that the message was copied: it would be nowhere")
+	}
+	for range 2 {
+		_, err := activitytest.Run[any](b.Fixture, b.DropGiven, request)
+		require.NoError(t, err)
+		_, err = b.Store.Turn(context.Background(), owner, first.TurnID)
+		require.ErrorIs(t, err, db.ErrNotFound)
+	}
+}
+
+func TestSettlementDropsTheTurnsOfMessagesThatWereRead(t *testing.T) {
+	b := setup(t)
+	r := b.Ask("Compare the two policies")
+	given := b.Insert(chat.Content{Message: "Only for 2024", Agent: chat.AgentAssistant})
+	for range 2 {
+		_, err := activitytest.Run[activities.Settled](b.Fixture, b.Settle, activities.Ending{TurnRef: r.TurnRef, Status: chat.TurnCompleted, Taken: []string{given.TurnID}})
+		require.NoError(t, err)
+		_, err = b.Store.Turn(context.Background(), owner, given.TurnID)
 		require.ErrorIs(t, err, db.ErrNotFound)
 	}
 }

@@ -47,6 +47,9 @@ func (a *Activities) SettleLost(ctx context.Context, t chat.Turn, stopped chat.C
 		e.Status, e.Code, e.Reason = chat.TurnCancelled, "", stopped
 	}
 	e.Log, e.Usage = rebuiltLog(t, texts)
+	for n := 1; texts[chat.GivenTurnKey(n)] != ""; n++ {
+		e.Taken = append(e.Taken, texts[chat.GivenTurnKey(n)])
+	}
 	end, err := a.settle(ctx, e, a.settlement)
 	if err != nil && !db.Unavailable(err) && !errors.Is(err, db.ErrNotFound) {
 		a.LogOf(e.TurnRef).Error("settling a lost turn failed; retrying without its details", "error", err)
@@ -58,9 +61,9 @@ func (a *Activities) SettleLost(ctx context.Context, t chat.Turn, stopped chat.C
 	return end.Event, err
 }
 
-// rebuiltLog rebuilds a turn's log from its texts: finished pieces of the answer, and tool
-// calls with their reports and results. Other statuses, and questions, were in the workflow
-// only.
+// rebuiltLog rebuilds a turn's log from its texts: finished pieces of the answer, tool calls
+// with their reports and results, and at the end the further messages that the turn has read.
+// Other statuses, and questions, were in the workflow only.
 func rebuiltLog(t chat.Turn, texts map[string]string) (log []chat.Entry, usage chat.Usage) {
 	add := func(e chat.Entry) {
 		e.N = len(log) + 1
@@ -77,6 +80,9 @@ func rebuiltLog(t chat.Turn, texts map[string]string) (log []chat.Entry, usage c
 			piece++
 		}
 		if !recorded { // no tools were called, so nothing follows
+			for n := 1; texts[chat.GivenKey(n)] != ""; n++ {
+				add(chat.Entry{Type: chat.EventNotice, Code: chat.NoticeSteered, Ref: chat.GivenKey(n)})
+			}
 			return log, usage
 		}
 		usage = usage.Add(w.Usage)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,15 @@ func (b *bundle) lose(ref activities.TurnRef, stopped chat.CancelReason) chat.Ev
 	require.NoError(b.T, err)
 	require.Equal(b.T, b.terminal(ref), end)
 	return end
+}
+
+// said are the texts of the history.
+func (b *bundle) said() (all []string) {
+	b.T.Helper()
+	for _, m := range b.history() {
+		all = append(all, m.Content)
+	}
+	return all
 }
 
 func eventTypes(t *testing.T, b *bundle, ref activities.TurnRef) (types []chat.EventType) {
@@ -91,6 +101,35 @@ func TestLostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
 	require.Equal(t, chat.ToolResult{ToolCallID: id(1), Name: "draw", Arguments: json.RawMessage(`{"what":"a cat"}`), Content: "a picture"}, results[0])
 	require.True(t, results[1].IsError)
 	require.Equal(t, messages.ToolStopped.Text, results[2].Content)
+}
+
+// The rows of messages that a turn has read are dropped: only its texts have them.
+func TestLostTurnKeepsTheMessagesThatSteeredIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ref := b.Say("Tell me")
+	further := b.Insert(chat.Content{Message: "In two sentences."})
+	take := activities.GivenRequest{TurnRef: ref, First: 1, TurnIDs: []string{further.TurnID}}
+	activitytest.Must[any](b.Fixture, b.TakeGiven, take)
+	activitytest.Must[any](b.Fixture, b.DropGiven, take)
+	b.lose(ref, "")
+	require.Contains(t, b.said(), "In two sentences.")
+}
+
+// The workflow was lost after the copy was made and before the row was dropped.
+func TestMessageThatSteeredALostTurnIsShownOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ref := b.Say("Tell me")
+	further := b.Insert(chat.Content{Message: "In two sentences."})
+	require.NoError(t, b.Store.MarkTurn(context.Background(), owner, further.TurnID, chat.TurnAccepted, ""))
+	activitytest.Must[any](b.Fixture, b.TakeGiven, activities.GivenRequest{TurnRef: ref, First: 1, TurnIDs: []string{further.TurnID}})
+	b.lose(ref, "")
+	open, err := b.Store.OpenTurns(context.Background(), owner, ref.ThreadID)
+	require.NoError(t, err)
+	require.Empty(t, open)
+	require.Equal(t, []string{"Tell me", "In two sentences."}, b.said()[:2])
+	require.Equal(t, 1, strings.Count(strings.Join(b.said(), "|"), "In two sentences."))
 }
 
 func TestLostTurnWithACancelRequestIsCancelled(t *testing.T) {

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
@@ -14,6 +15,20 @@ import (
 // maxEarlierPictures bounds the pictures of earlier messages in a prompt, in bytes.
 const maxEarlierPictures = 8 << 20
 
+// toolsOf returns the tools that an agent may call for an owner now: in a space, those of MCP
+// servers that the space allows, and of none while that cannot be read.
+func (k *Kit) toolsOf(ctx context.Context, owner string, agent chat.AgentInfo) []tools.Tool {
+	all := k.Tools.Tools(ctx, owner, agent)
+	if db.SpaceOf(ctx) == "" || !slices.ContainsFunc(all, func(t tools.Tool) bool { return t.Server != "" }) {
+		return all
+	}
+	space, err := k.Store.ThisSpace(ctx, owner)
+	if err != nil {
+		k.Logger().Warn("reading a space failed; no tool of an MCP server is offered there", "space", db.SpaceOf(ctx), "error", err)
+	}
+	return slices.DeleteFunc(all, func(t tools.Tool) bool { return t.Server != "" && (err != nil || !space.MayUse(t.Server)) })
+}
+
 // OfferedTools are the tools for a model call. The tool that reads on in a long
 // result is offered only when a result was truncated, and those that reach the web only
 // when the person has not forbidden it. In a space nothing is imported. A small window has room for few tools.
@@ -21,8 +36,8 @@ func (k *Kit) OfferedTools(ctx context.Context, owner string, agent chat.Agent, 
 	var out []tools.Tool
 	size, window := 0, k.Model.Info().ContextTokens
 	info, _ := k.Agents.Find(agent)
-	for _, t := range k.Tools.Tools(ctx, owner, info) {
-		if !cut && t.Name == tools.ReadResultName || noWeb && t.Web || t.Name == tools.ImportDocumentName && db.SpaceOf(ctx) != "" {
+	for _, t := range k.toolsOf(ctx, owner, info) {
+		if !cut && t.Name == tools.ReadResultName || noWeb && t.Web || t.Name == tools.ImportDocumentName && chat.Home(db.SpaceOf(ctx)) != "" {
 			continue
 		}
 		n := llm.EstimateTools([]llm.Tool{{Name: t.Name, Description: t.Description, Schema: t.Schema}})
@@ -41,7 +56,7 @@ func (k *Kit) Images(ctx context.Context, owner, model string, ids []string) (ou
 		return nil, nil
 	}
 	for _, id := range ids[:min(len(ids), chat.MaxAttachments)] {
-		at, data, err := k.Store.Attachment(ctx, owner, id)
+		at, data, err := k.picture(ctx, owner, id)
 		if errors.Is(err, db.ErrNotFound) { // deleted meanwhile
 			continue
 		}
@@ -51,6 +66,19 @@ func (k *Kit) Images(ctx context.Context, owner, model string, ids []string) (ou
 		out = append(out, llm.Image{MIME: at.MIME, Data: data})
 	}
 	return out, nil
+}
+
+// picture reads a picture of the owner's, or, in a space, of a message that the owner has copied.
+func (k *Kit) picture(ctx context.Context, owner, id string) (chat.Attachment, []byte, error) {
+	at, data, err := k.Store.Attachment(ctx, owner, id)
+	if !errors.Is(err, db.ErrNotFound) || chat.Home(db.SpaceOf(ctx)) == "" {
+		return at, data, err
+	}
+	author, err := k.Store.AttachmentInSpace(ctx, owner, id)
+	if err != nil {
+		return chat.Attachment{}, nil, err
+	}
+	return k.Store.Attachment(ctx, author, id)
 }
 
 // CannotSeeImages reports whether there are pictures that the model cannot see.

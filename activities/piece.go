@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -232,9 +233,7 @@ func (k *Kit) streamWhole(ctx context.Context, w *Watch, s PieceRequest, out *si
 	rest, err := k.Model.Stream(ctx, r, emit)
 	rest.Usage = first.Usage.Add(rest.Usage)
 	rest.NoImages = first.NoImages || rest.NoImages
-	if rest.Reasoning == "" {
-		rest.Reasoning = first.Reasoning
-	}
+	rest.Reasoning = cmp.Or(rest.Reasoning, first.Reasoning)
 	if err != nil && ctx.Err() == nil && w.checkLease() == nil { // the part that is there is an answer
 		k.LogOf(s.TurnRef).Warn("an answer that was cut off could not be continued", "step", s.Step, "error", err)
 		rest.Finish, rest.Calls = first.Finish, nil

@@ -41,7 +41,7 @@ func (k *Kit) withoutPinned(ctx context.Context, owner string, agent chat.Agent,
 		return nil
 	}
 	info, _ := k.Agents.Find(agent)
-	offered := k.Tools.Tools(ctx, owner, info)
+	offered := k.toolsOf(ctx, owner, info)
 	var own []string
 	for _, name := range names {
 		if slices.ContainsFunc(offered, func(t tools.Tool) bool { return t.Name == name && t.Pin == "" }) {

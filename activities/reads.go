@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -43,6 +44,7 @@ type reads struct {
 	passages    map[string]chat.Hit
 	texts       map[string]string // nil: not read, or too long
 	newest      int64             // the order of the newest of them; 0: this process has written none since they were read
+	aside       map[string]any    // by PutAside
 }
 
 func newReads(ref TurnRef, now time.Time) *reads {
@@ -258,7 +260,28 @@ func (k *Kit) RegistryAmong(ctx context.Context, ref TurnRef, read []chat.Docume
 	return refs, err
 }
 
-// readStore is the store for rendering a turn's log.
+// PutAside keeps a value that a step has computed for the turn's next step that takes it, if that
+// runs in this process soon.
+func (k *Kit) PutAside(ref TurnRef, name string, value any) {
+	k.reads.of(ref, func(known *reads) {
+		if known.aside == nil {
+			known.aside = map[string]any{}
+		}
+		known.aside[name] = value
+	})
+}
+
+// TakeAside returns the value that was put aside, once; nil: there is none.
+func (k *Kit) TakeAside(ref TurnRef, name string) (value any) {
+	k.reads.of(ref, func(known *reads) {
+		value = known.aside[name]
+		delete(known.aside, name)
+	})
+	return value
+}
+
+// readStore is the store for rendering a turn's log. What the turn's author may not read any more,
+// because they have left its space, has no name.
 type readStore struct {
 	db.Store
 	kit *Kit
@@ -268,5 +291,20 @@ type readStore struct {
 var _ transcript.Store = readStore{}
 
 func (s readStore) DocumentsByID(ctx context.Context, _ string, ids []string) ([]chat.Document, error) {
-	return s.kit.DocsByID(ctx, s.ref, ids)
+	return readable(s.kit.DocsByID(ctx, s.ref, ids))
+}
+
+func (s readStore) SetsByID(ctx context.Context, owner string, ids []string) ([]chat.DocumentSet, error) {
+	return readable(s.Store.SetsByID(ctx, owner, ids))
+}
+
+func (s readStore) ChunksByID(ctx context.Context, owner string, ids []string) ([]chat.Hit, error) {
+	return readable(s.Store.ChunksByID(ctx, owner, ids))
+}
+
+func readable[T any](found []T, err error) ([]T, error) {
+	if errors.Is(err, db.ErrNotFound) {
+		return nil, nil
+	}
+	return found, err
 }

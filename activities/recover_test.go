@@ -71,6 +71,36 @@ func TestTurnThatCannotBeSettledIsSettledAsFailedWithItsText(t *testing.T) {
 	require.Equal(t, "25 days [1].", b.history()[1].Content)
 }
 
+// What a person wrote while the turn ran was accepted, too.
+func TestTurnThatCannotBeSettledKeepsWhatThePersonWroteMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, settle := range map[string]func(*bundle, activities.Ending){
+		"by its workflow": func(b *bundle, e activities.Ending) {
+			b.Info.Attempt = activities.MaxSettleTries + 1
+			b.Env.SetHeartbeatDetails(activities.Handover{Since: time.Now(), Tries: activities.MaxSettleTries, Attempt: activities.MaxSettleTries})
+			b.End(e)
+		},
+		"lost": func(b *bundle, e activities.Ending) { b.lose(e.TurnRef, "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			ref := b.Say("Tell me")
+			further := b.Insert(chat.Content{Message: "In two sentences."})
+			take := activities.GivenRequest{TurnRef: ref, First: 1, TurnIDs: []string{further.TurnID}}
+			activitytest.Must[any](b.Fixture, b.TakeGiven, take)
+			b.Store.OnSettle = func(s db.Settlement) error {
+				if s.Metadata["token_estimate"] != nil || s.Terminal.Response != nil { // only a whole settlement has one of them
+					return errors.New("a row that no database takes")
+				}
+				return nil
+			}
+			settle(b, activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Taken: take.TurnIDs, Log: []chat.Entry{
+				{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventNotice, Code: chat.NoticeSteered, Ref: chat.GivenKey(1)}}})
+			require.Equal(t, []string{"Tell me", "In two sentences."}, b.said()[:2])
+		})
+	}
+}
+
 // A settlement of many megabytes over a slow link never arrives in time; a plain one does. While
 // the database does not answer at all, nothing is counted.
 func TestSettlementThatIsAlwaysTooSlowBecomesAPlainOne(t *testing.T) {

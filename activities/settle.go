@@ -105,6 +105,9 @@ func (a *Activities) settle(ctx context.Context, e Ending, build func(context.Co
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
+	if err := a.dropGiven(ctx, e.Owner, e.Taken); err != nil {
+		return db.Settled{}, err
+	}
 	s, err := build(ctx, e)
 	if errors.Is(err, db.ErrSettled) { // its texts are deleted; the store returns the first end
 		s, err = db.Settlement{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Status: e.Status}, nil
@@ -157,7 +160,8 @@ func (a *Activities) saveFirst(ctx context.Context, e Ending) (Ending, error) {
 }
 
 // plainSettlement settles a turn as failed, with only the basic fields of its events, and
-// with its text if that can be read. A turn that was stopped stays cancelled.
+// with its text and what people have written if these can be read. A turn that was stopped stays
+// cancelled.
 func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settlement, error) {
 	e, err := a.saveFirst(ctx, e)
 	if err != nil {
@@ -166,12 +170,13 @@ func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settleme
 	if e.Status == chat.TurnCompleted {
 		e.Status, e.Code = chat.TurnFailed, chat.CodeInternal
 	}
-	text := ""
+	text, prompts := "", []db.Prompt(nil)
 	if texts, err := a.Store.Texts(ctx, e.Owner, e.TurnID); err == nil {
 		if whole, err := e.wholeLog(texts); err == nil {
 			e = whole
 		}
 		text, _ = a.endText(ctx, e, texts) // empty when it cannot be read
+		prompts = a.plainPrompts(e, texts)
 	}
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 	reason := string(e.Reason)
@@ -180,7 +185,7 @@ func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settleme
 		finished, reason = "error", e.Code
 	}
 	s := db.Settlement{
-		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
+		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text, Prompts: prompts,
 		Metadata: map[string]any{"finished_reason": finished, "interrupted": true, "interrupted_reason": reason},
 		Terminal: terminal(e, nil, text, nil, nil), Hidden: e.Hidden, At: a.Time().UTC().Truncate(time.Millisecond),
 	}
@@ -191,6 +196,17 @@ func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settleme
 		}
 	}
 	return s, nil
+}
+
+// plainPrompts returns the questions, answers and further messages of a turn: none if an entry
+// cannot be rendered.
+func (a *Activities) plainPrompts(e Ending, texts map[string]string) (prompts []db.Prompt) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.LogOf(e.TurnRef).Error("a turn is settled without what people have written in it", "panic", p)
+		}
+	}()
+	return transcript.Prompts(transcript.Ref{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID}, e.Log, texts)
 }
 
 func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, error) {
@@ -235,7 +251,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	s := db.Settlement{
 		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
 		Terminal: terminal(e, texts, text, citations, unverified),
-		Title:    ruledTitle(t.Content, citations),
+		Title:    titleFor(t, citations),
 		Hidden:   e.Hidden, Approvals: e.Approvals, Newest: newest,
 		At: a.Time().UTC().Truncate(time.Millisecond),
 	}

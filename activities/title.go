@@ -68,10 +68,19 @@ func ruledTitle(c chat.Content, citations []chat.Citation) string {
 	return chat.TitleWith(message, document)
 }
 
+// titleFor is ruledTitle; the title of a conversation that reads in spaces names no document, because
+// its owner keeps it when they leave one.
+func titleFor(t chat.Turn, citations []chat.Citation) string {
+	if chat.Home(t.Space) != t.Space {
+		citations = nil
+	}
+	return ruledTitle(t.Content, citations)
+}
+
 // writeTitle has a model write the title of a conversation whose first turn has completed.
 func (a *Activities) writeTitle(e Ending) {
 	first := e.Parent == "" || e.Parent == chat.RootCheckpoint
-	if a.Titles == nil || !first || e.Hidden || e.Status != chat.TurnCompleted || a.Model.Info().Offline {
+	if a.Titles == nil || !first || chat.Home(e.Space) != e.Space || e.Hidden || e.Status != chat.TurnCompleted || a.Model.Info().Offline {
 		return
 	}
 	log := a.LogOf(e.TurnRef)

@@ -22,7 +22,7 @@ type TurnRef struct {
 	RunID string `json:"run,omitempty"`
 	// Model is the one that the person has chosen (chat.Content). BeginTurn finds it.
 	Model string `json:"model,omitempty"`
-	// Space is the one that the conversation belongs to. BeginTurn finds it.
+	// Space is the one that the conversation belongs to, or its scope. BeginTurn finds it.
 	Space string `json:"space,omitempty"`
 	// RequestID is that of the HTTP request that submitted the turn, for the log. The
 	// client knows it, too.
@@ -146,7 +146,7 @@ type Written struct {
 	History      string `json:"history,omitempty"` // code of the notice about the conversation's older part
 }
 
-// GivenRequest asks TakeGiven for messages that the person wrote while the turn worked. First is
+// GivenRequest is about messages that the person wrote while the turn worked. First is
 // the number of the first one in the turn.
 type GivenRequest struct {
 	TurnRef
@@ -217,6 +217,7 @@ type Ending struct {
 	Kept    int               `json:"kept,omitempty"`
 	Outcome
 	Approvals []string   `json:"approvals,omitempty"` // tools that need no approval from now on
+	Taken     []string   `json:"taken,omitempty"`     // turns of given messages that may still have to be dropped
 	Usage     chat.Usage `json:"usage"`
 	Hidden    bool       `json:"hidden,omitempty"`
 }

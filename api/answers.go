@@ -21,16 +21,20 @@ func (s *server) answer(ctx context.Context, who identity.Caller, r chat.Resume)
 	if err := s.checkOwner(ctx, who.ID, r.ThreadID); err != nil {
 		return chat.Turn{}, "", err
 	}
+	state, err := s.Threads.State(ctx, r.ThreadID)
+	if err != nil {
+		return chat.Turn{}, "", problem.Engine(err)
+	}
+	sees := db.InThread(ctx, r.ThreadID)
+	if chat.Home(state.Space) == "" {
+		sees = db.InSpace(sees, state.Space)
+	}
 	var p dialect.Problems
-	if _, err := s.checkTags(ctx, &p, who.ID, "resume_value.", r.Value.TaggedDocs, r.Value.TaggedSets); err != nil {
+	if _, err := s.checkTags(sees, &p, who.ID, "resume_value.", r.Value.TaggedDocs, r.Value.TaggedSets); err != nil {
 		return chat.Turn{}, "", err
 	}
 	if err := p.Err(); err != nil {
 		return chat.Turn{}, "", err
-	}
-	state, err := s.Threads.State(ctx, r.ThreadID)
-	if err != nil {
-		return chat.Turn{}, "", problem.Engine(err)
 	}
 	if state.Owner == "" { // the workflow and its question were lost
 		s.settleLost(ctx, who.ID, r.ThreadID)

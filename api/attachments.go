@@ -5,6 +5,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
@@ -67,7 +68,7 @@ func (s *server) keepPicture(ctx context.Context, who identity.Caller, a chat.At
 	if err != nil {
 		return err
 	}
-	a.MIME, a.Bytes = kind, len(raw)
+	a.MIME, a.Bytes, a.Space = kind, len(raw), db.SpaceOf(ctx)
 	return s.limits.Insert(who).PutAttachment(ctx, a, raw)
 }
 
@@ -109,7 +110,7 @@ func (s *server) getAttachment(c *gin.Context) error {
 		return problem.NotFound
 	}
 	if owner == who.ID {
-		if err := s.checkBound(ctx, who, list[0].ThreadID); err != nil {
+		if err := s.checkBoundPicture(ctx, who, list[0]); err != nil {
 			return err
 		}
 	}
@@ -120,4 +121,32 @@ func (s *server) getAttachment(c *gin.Context) error {
 		_, raw, err := s.Store.Attachment(ctx, owner, id)
 		return raw, err
 	})
+}
+
+// withoutShared leaves out ids of pictures of others that the caller reads in the space, for a
+// message that is sent again in a copy of their conversation.
+func (s *server) withoutShared(ctx context.Context, owner string, ids []string, own []chat.Attachment) (rest []string, _ error) {
+	for _, id := range ids {
+		if db.SpaceOf(ctx) != "" && !slices.ContainsFunc(own, func(a chat.Attachment) bool { return a.ID == id }) {
+			if _, err := s.Store.AttachmentInSpace(ctx, owner, id); err == nil {
+				continue
+			} else if !notFound(err) {
+				return nil, err
+			}
+		}
+		rest = append(rest, id)
+	}
+	return rest, nil
+}
+
+// checkBoundPicture refuses a picture of the caller that is not of the space to which the
+// caller's key is bound: its conversation is there, or it was uploaded there for one.
+func (s *server) checkBoundPicture(ctx context.Context, who identity.Caller, a chat.Attachment) error {
+	if a.ThreadID != "" {
+		return s.checkBound(ctx, who, a.ThreadID)
+	}
+	if who.Space != "" && a.Space != who.Space {
+		return s.refusedSpace("", who, a.Space, problem.NotFound)
+	}
+	return nil
 }

@@ -90,7 +90,10 @@ func TestEveryRouteThatReadsJSONRefusesBodiesOfManyValues(t *testing.T) {
 // everybody.
 func TestDownloadsThatNobodyReadsTakeNothingFromOthers(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(d *Deps) { d.Config.MaxUploadBytes, d.Config.UploadMemory = 16<<20, 64<<20 })
+	b := setup(t, func(d *Deps) {
+		d.Config.MaxUploadBytes, d.Config.UploadMemory = 16<<20, 64<<20
+		d.Config.WriteTimeout, d.Config.AnswerTimeout = time.Hour, time.Hour
+	})
 	b.server.sending = memlimit.New(64 << 20)
 	mallory, ann := b.client(), b.client()
 	file := bytes.Repeat([]byte("x"), 12<<20)

@@ -40,14 +40,18 @@ func (s *server) emptyBoardChat(ctx context.Context, owner, thread string, err e
 // answerBoard answers with a whole board: the file that people export, with the board's
 // ids and revision, what can be undone, and the proposals.
 func (s *server) answerBoard(c *gin.Context, status int, id string, revision int, b *board.Board) error {
-	history, err := boards.Chat(c.Request.Context(), s.Store, identity.Of(c).ID, id, b)
-	if err != nil {
-		return err
+	if db.SpaceOf(c.Request.Context()) == "" { // a board of a space has no chat
+		history, err := boards.Chat(c.Request.Context(), s.Store, identity.Of(c).ID, id, b)
+		if err != nil {
+			return err
+		}
+		b.History = history
 	}
-	b.History = history
 	f := b.File()
 	f.Put("id", id)
-	f.Put("thread_id", id)
+	if db.SpaceOf(c.Request.Context()) == "" {
+		f.Put("thread_id", id)
+	}
 	f.Put("revision", revision)
 	f.Put("changes", b.Undoable())
 	f.Put("proposals", append([]board.Proposal{}, b.Proposals...))
@@ -61,6 +65,9 @@ func (s *server) answerBoard(c *gin.Context, status int, id string, revision int
 func (s *server) deleteBoard(c *gin.Context, id string) error {
 	if err := s.boardByID(c, id, s.Store.DeleteBoard); err != nil {
 		return err
+	}
+	if db.SpaceOf(c.Request.Context()) != "" {
+		return respondEmpty(c, nil)
 	}
 	if _, err := s.Threads.Cancel(c.Request.Context(), id, chat.Cancel{Reason: chat.UserCancelled, Channel: identity.Of(c).Channel}); err != nil {
 		s.Log.Warn("stopping the chat of a deleted board failed; its turn continues", "thread", id, "error", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -54,11 +55,14 @@ func (s *server) createBoard(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if db.SpaceOf(c.Request.Context()) != "" {
+		b.Sign(who.ID, board.Board{})
+	}
 	stored, err := boards.Stored(b)
 	if err != nil {
 		return describeBoard(err)
 	}
-	stored.ID, stored.Owner, stored.Revision = uuid.NewString(), who.ID, 1
+	stored.ID, stored.Owner, stored.Revision = uuid.NewString(), libraryOf(c.Request.Context(), who.ID), 1
 	if err := s.limits.Insert(who).CreateBoard(c.Request.Context(), stored); err != nil {
 		return err
 	}
@@ -124,7 +128,7 @@ func (s *server) boardByID(c *gin.Context, id string, do func(ctx context.Contex
 	if err := s.limits.AdmitChange(c.Request.Context(), who, "boards"); err != nil {
 		return err
 	}
-	return do(c.Request.Context(), who.ID, id)
+	return do(c.Request.Context(), libraryOf(c.Request.Context(), who.ID), id)
 }
 
 // columnItemBody changes an item. A field that is left out keeps its value.
@@ -263,7 +267,15 @@ func (s *server) changeBoard(c *gin.Context, change func(*board.Board) (store bo
 	if err := s.limits.AdmitChange(ctx, who, "boards"); err != nil {
 		return "", 0, err
 	}
-	revision, refused, err := boards.Change(ctx, s.Store, s.limits.Insert(who), who.ID, id, match, change)
+	revision, refused, err := boards.Change(db.InSpace(ctx, ""), s.Store, s.limits.Insert(who), libraryOf(ctx, who.ID), id, match, func(b *board.Board) (bool, error) {
+		before := *b
+		before.Items = slices.Clone(b.Items)
+		store, refused := change(b)
+		if db.SpaceOf(ctx) != "" {
+			b.Sign(who.ID, before)
+		}
+		return store, refused
+	})
 	if err == nil {
 		err = refused
 	}

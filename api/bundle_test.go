@@ -93,7 +93,7 @@ type client struct {
 
 func (b *bundle) client() *client {
 	jar, _ := cookiejar.New(nil) // without options it cannot fail
-	return &client{t: b.t, url: b.url, h: http.Header{}, Client: &http.Client{Jar: jar, Timeout: 30 * time.Second,
+	return &client{t: b.t, url: b.url, h: http.Header{}, Client: &http.Client{Jar: jar, Timeout: 5 * time.Minute,
 		Transport: checked{b.t, readPromise(b.t, b.server.openAPI.Raw)}}}
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -33,10 +34,12 @@ type conversationJSON struct {
 	Pinned        bool   `json:"pinned,omitempty"`
 	Archived      bool   `json:"archived,omitempty"`
 	SpaceID       string `json:"space_id,omitempty"`
-	Shared        bool   `json:"shared,omitempty"`  // with those who read the space
-	Author        string `json:"author,omitempty"`  // of one that somebody else shares
-	Match         string `json:"match,omitempty"`   // of a search: the words around the match in a message
-	TurnID        string `json:"turn_id,omitempty"` // the turn of the message that it was created with
+	// Scope are the spaces whose documents a conversation in none reads, too.
+	Scope  []string `json:"space_ids,omitempty"`
+	Shared bool     `json:"shared,omitempty"`  // with those who read the space
+	Author string   `json:"author,omitempty"`  // of one that somebody else shares
+	Match  string   `json:"match,omitempty"`   // of a search: the words around the match in a message
+	TurnID string   `json:"turn_id,omitempty"` // the turn of the message that it was created with
 	// Documents are the documents that were used up to the newest head. Lists of
 	// conversations leave them out.
 	Documents []chat.DocRef `json:"documents,omitempty"`
@@ -48,10 +51,8 @@ func showConversation(v chat.Conversation) conversationJSON {
 		last = v.CreatedAt
 	}
 	status := v.Status
-	if status == "" {
-		status = idleStatus
-	}
-	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: dialect.Stamp(v.CreatedAt), LastMessageAt: dialect.Stamp(last), Status: status, Approval: v.Approval, Match: v.Match, Pinned: v.Pinned, Archived: v.Archived, SpaceID: v.Space, Shared: v.Shared}
+	status = cmp.Or(status, idleStatus)
+	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: dialect.Stamp(v.CreatedAt), LastMessageAt: dialect.Stamp(last), Status: status, Approval: v.Approval, Match: v.Match, Pinned: v.Pinned, Archived: v.Archived, SpaceID: v.Space, Scope: v.Scope, Shared: v.Shared}
 }
 
 // showTo also shows who shares the conversation with a caller.

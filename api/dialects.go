@@ -213,7 +213,7 @@ func (d dialectServer) Logs(ctx context.Context, owner string, turnIDs []string)
 // lead from a space to a conversation elsewhere.
 func (d dialectServer) TurnsOfRun(ctx context.Context, owner, run string) ([]chat.Turn, error) {
 	turns, err := d.Store.TurnsOfRun(ctx, owner, run)
-	return slices.DeleteFunc(turns, func(t chat.Turn) bool { return t.Space != db.SpaceOf(ctx) }), err
+	return slices.DeleteFunc(turns, func(t chat.Turn) bool { return chat.Home(t.Space) != db.SpaceOf(ctx) }), err
 }
 
 func (d dialectServer) ViewOf(v dialect.View) dialect.View { return d.view(v) }
@@ -228,6 +228,9 @@ func (d dialectServer) KeepPicture(c *gin.Context, thread string, data []byte) (
 	who := identity.Of(c)
 	sum := sha256.Sum256(data)
 	name := strings.Join([]string{who.ID, thread, "picture", string(sum[:])}, "\x00")
+	if space := db.SpaceOf(c.Request.Context()); space != "" { // a key that is bound to it uses no picture of elsewhere
+		name += "\x00" + space
+	}
 	id := uuid.NewSHA1(threadNamespace, []byte(name)).String()
 	return id, d.keepPicture(c.Request.Context(), who, chat.Attachment{ID: id, Owner: who.ID}, data)
 }

@@ -70,6 +70,16 @@ func showDocument(d chat.Document) documentJSON {
 	return out
 }
 
+// showHere also shows in a space who has attached a document to its conversation.
+func showHere(c *gin.Context) func(chat.Document) documentJSON {
+	return func(d chat.Document) documentJSON {
+		if db.SpaceOf(c.Request.Context()) != "" && d.ThreadID != "" {
+			d.AddedBy = d.Owner
+		}
+		return showDocument(d)
+	}
+}
+
 const (
 	maxDocTitle   = 300
 	uploadTimeout = 5 * time.Minute // limits how long a file may take to arrive
@@ -132,12 +142,12 @@ func (s *server) createDocument(c *gin.Context) error {
 	var p dialect.Problems
 	p.Text("title", u.title, 0, maxDocTitle)
 	if u.conversation != "" {
-		if db.SpaceOf(c.Request.Context()) != "" {
-			p.Add("conversation_id", "is not used in a space")
-		}
 		u.conversation = p.UUID("conversation_id", u.conversation)
 	}
 	if err := p.Err(); err != nil {
+		return err
+	}
+	if err := s.mayAdd(c, u.conversation); err != nil {
 		return err
 	}
 	d, err := s.storeUpload(c.Request.Context(), who, chat.Document{ID: uuid.NewString(), Title: u.title, Named: named, Name: file, ThreadID: u.conversation}, u.mediaType, u.raw)
@@ -147,7 +157,27 @@ func (s *server) createDocument(c *gin.Context) error {
 	if stored, err := s.Store.Document(c.Request.Context(), who.ID, d.ID); err == nil {
 		d = stored // with its label
 	}
-	return respond(c, http.StatusAccepted, showDocument(d))
+	return respond(c, http.StatusAccepted, showHere(c)(d))
+}
+
+// mayAdd refuses a document in a space from who only reads it, unless it belongs to a conversation, and
+// for a conversation of the caller's that is elsewhere.
+func (s *server) mayAdd(c *gin.Context, conversation string) error {
+	ctx, owner := c.Request.Context(), identity.Of(c).ID
+	if db.SpaceOf(ctx) == "" {
+		return nil
+	}
+	if conversation == "" {
+		return s.contributes(c)
+	}
+	v, err := s.Store.Conversation(ctx, owner, conversation)
+	if err == nil && v.Space != db.SpaceOf(ctx) {
+		return db.ErrOtherSpace
+	}
+	if notFound(err) { // its first message will make it
+		return nil
+	}
+	return err
 }
 
 // storeUpload stores a document of a caller that has its id and names, and starts its ingest.
@@ -157,7 +187,7 @@ func (s *server) storeUpload(ctx context.Context, who identity.Caller, d chat.Do
 		return d, problem.Unsupported(messages.DocumentType.With(messages.Params{"types": s.DocumentTypes.Labels()}))
 	}
 	d.Owner, d.Status, d.SourceType = who.ID, chat.DocProcessing, chat.SourceUpload
-	if space := db.SpaceOf(ctx); space != "" { // enterSpace has checked the role
+	if space := db.SpaceOf(ctx); space != "" && d.ThreadID == "" { // mayAdd has checked the role
 		d.Owner, d.AddedBy = chat.SpaceOwner(space), who.ID
 	}
 	d.Format, d.Bytes, d.CreatedAt = kind, int64(len(raw)), s.now()
@@ -177,19 +207,19 @@ func (s *server) storeUpload(ctx context.Context, who identity.Caller, d chat.Do
 }
 
 // keepDocument stores a document inside a message of a thread, to which it belongs unless what
-// is attached goes into the library. Its id is made from its content, so that a message that is
+// is attached outside of spaces goes into the library. Its id is made from its content, so that a message that is
 // sent again, and a file in a second message, have the same document. One that could not be
 // read is stored again.
 func (s *server) keepDocument(c *gin.Context, thread string, f dialect.File) (string, error) {
 	ctx, who := c.Request.Context(), identity.Of(c)
-	if db.SpaceOf(ctx) != "" {
-		return "", problem.Invalid("space_id", "takes no files in messages: upload them to the space")
+	if err := s.mayAdd(c, thread); err != nil {
+		return "", err
 	}
 	name := fileOf(f.Name)
 	if int64(len(f.Data)) > s.Config.MaxUploadBytes {
 		return "", s.tooLong()
 	}
-	if !s.Config.Features[FeatureChatAttachments] {
+	if !s.Config.Features[FeatureChatAttachments] && db.SpaceOf(ctx) == "" {
 		thread = ""
 	}
 	sum := sha256.Sum256(f.Data)
@@ -401,7 +431,7 @@ func (s *server) listDocuments(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return respond(c, http.StatusOK, documentsJSON{listOf(page, showDocument), progress})
+	return respond(c, http.StatusOK, documentsJSON{listOf(page, showHere(c)), progress})
 }
 
 func (s *server) getDocument(c *gin.Context, id string) error {
@@ -409,7 +439,7 @@ func (s *server) getDocument(c *gin.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return respond(c, http.StatusOK, showDocument(d))
+	return respond(c, http.StatusOK, showHere(c)(d))
 }
 
 // ofConversation lets the request see the documents of the conversation that it names.
@@ -455,16 +485,25 @@ func (s *server) changeDocument(c *gin.Context, id string) (err error) {
 	}
 	ctx, owner := c.Request.Context(), identity.Of(c).ID
 	space := db.SpaceOf(ctx)
-	if space != "" && b.ConversationID != nil {
-		return problem.Invalid("conversation_id", "is not used in a space")
+	if space != "" && conversation != "" {
+		return problem.Invalid("conversation_id", "must be empty in a space")
+	}
+	of, err := s.changes(c, id)
+	if err != nil {
+		return err
 	}
 	if b.Title != nil {
-		if err := s.Store.RenameDocument(ctx, libraryOf(ctx, owner), id, title); err != nil {
+		if err := s.Store.RenameDocument(ctx, of, id, title); err != nil {
 			return err
 		}
 	}
 	if b.ConversationID != nil {
-		if err := s.Store.MoveDocument(ctx, owner, id, conversation); err != nil {
+		if space == "" {
+			err = s.Store.MoveDocument(ctx, owner, id, conversation)
+		} else if of == owner {
+			err = s.putIntoSpace(c, id, space)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -477,12 +516,16 @@ func (s *server) changeDocument(c *gin.Context, id string) (err error) {
 	if err != nil {
 		return err
 	}
-	return respond(c, http.StatusOK, showDocument(d))
+	return respond(c, http.StatusOK, showHere(c)(d))
 }
 
 func (s *server) deleteDocument(c *gin.Context, id string) error {
 	who := identity.Of(c)
-	if space := db.SpaceOf(c.Request.Context()); space != "" {
+	of, err := s.changes(c, id)
+	if err != nil {
+		return err
+	}
+	if space := db.SpaceOf(c.Request.Context()); space != "" && of != who.ID {
 		if err := s.Store.DeleteInSpace(c.Request.Context(), who.ID, space, id, s.now()); err != nil {
 			return err
 		}

@@ -114,6 +114,7 @@ type engine struct {
 	ended       []*turn         // of those threads
 	runs        int64
 	agent       chat.Agent // of every thread
+	space       string     // of every thread
 	cancels     []chat.Cancel
 	resumes     []chat.Resume
 	submits     []chat.Submit
@@ -301,7 +302,7 @@ func (e *engine) State(_ context.Context, threadID string) (chat.ThreadState, er
 		return chat.ThreadState{}, nil
 	}
 	if u == nil {
-		return chat.ThreadState{Owner: e.owners[threadID], Agent: e.agent}, nil
+		return chat.ThreadState{Owner: e.owners[threadID], Agent: e.agent, Space: e.space}, nil
 	}
 	name := chat.TurnName{Client: chat.ClientKey(u.submit.ClientTurnID), RunID: u.submit.StreamRunID}
 	return chat.ThreadState{Owner: u.ref.Owner, TurnID: u.ref.TurnID, Status: chat.TurnRunning, Pending: u.pending,
@@ -333,6 +334,12 @@ func (e *engine) ChangeOwner(_ context.Context, threadID, owner string) error {
 	}
 	return nil
 }
+
+func (e *engine) EndRun(_ context.Context, threadID, _, _ string) error {
+	return e.Delete(context.Background(), threadID)
+}
+
+func (e *engine) Idle(context.Context) (bool, error) { return true, nil }
 
 func (e *engine) ForgetThread(_ context.Context, threadID string) error {
 	e.mu.Lock()
@@ -413,7 +420,8 @@ func (u *turn) ask(q chat.Question) (v chat.ResumeValue, ok bool) {
 		u.cancelled(why)
 		return v, false
 	}
-	u.add(chat.Entry{Type: chat.EventResumed, Resume: &v, Answers: q.ID})
+	recorded := v
+	u.add(chat.Entry{Type: chat.EventResumed, Resume: &recorded, Answers: q.ID})
 	if v.Type == chat.CancelResume {
 		u.cancelled(chat.UserCancelled)
 		return v, false

@@ -425,12 +425,28 @@ func TestDocumentsInsideAMessageAreUploads(t *testing.T) {
 	}
 }
 
-// Rule O8. What is attached belongs to its conversation, as on the page.
+// Rule O8. What is attached belongs to its conversation, as on the page, also that of a reader in
+// a space.
 func TestDocumentsInsideAMessageBelongToItsConversation(t *testing.T) {
 	t.Parallel()
+	for _, spaced := range []bool{false, true} {
+		documentsInsideAMessage(t, spaced)
+	}
+}
+
+func documentsInsideAMessage(t *testing.T, spaced bool) {
 	const text = "data:text/plain;base64,VGhlIG5vdGljZSBwZXJpb2QgaXMgdGhyZWUgbW9udGhzLg==" // The notice period is three months.
 	b := setup(t, func(d *Deps) { d.Config.Features[FeatureChatAttachments] = true })
 	c := b.client()
+	owner := c.id
+	if spaced {
+		ann := b.client().signedIn("ann")
+		space := ann.call(201, "POST", "/api/spaces", m{"name": "Team"})["id"].(string)
+		ann.call(204, "PUT", "/api/spaces/"+space+"/members", m{"kind": "person", "id": "bob", "role": "reader"})
+		c = c.signedIn("bob")
+		owner = func() string { return "bob" }
+		c.h.Set(spaceHeader, space)
+	}
 	for name, send := range map[string]func(thread string) *http.Response{
 		"AI SDK": func(thread string) *http.Response {
 			return c.send("POST", "/api/ui/chat", m{"id": thread, "messages": []m{{"id": uuid.NewString(), "role": "user", "parts": []m{
@@ -449,7 +465,7 @@ func TestDocumentsInsideAMessageBelongToItsConversation(t *testing.T) {
 			res := send(thread)
 			body := must.Have(io.ReadAll(res.Body))(t)
 			require.Equal(t, 200, res.StatusCode, "%s: %s", name, body)
-			ids := must.Have(b.store.Turn(t.Context(), c.id(), res.Header.Get("X-Turn-Id")))(t).Content.TaggedDocs
+			ids := must.Have(b.store.Turn(t.Context(), owner(), res.Header.Get("X-Turn-Id")))(t).Content.TaggedDocs
 			require.Len(t, ids, 1, name)
 			return ids[0]
 		}

@@ -23,9 +23,7 @@ func (s *server) access(c *gin.Context) {
 	start := time.Now()
 	c.Next()
 	route := c.FullPath()
-	if route == "" {
-		route = "other"
-	}
+	route = cmp.Or(route, "other")
 	took := time.Since(start)
 	s.metrics.observe(c.Request.Method, route, c.Writer.Status(), took)
 	if probes[route] && c.Writer.Status() < http.StatusInternalServerError {

@@ -52,15 +52,15 @@ func (s *server) checkOwner(ctx context.Context, owner, thread string) error {
 }
 
 // unsavedTurn returns the turn of a message that can be accepted without the
-// database: its thread is open and the caller's, and it refers to nothing stored.
+// database: its thread is open, the caller's and of no space, and it refers to nothing stored.
 // Else it returns cause.
 func (s *server) unsavedTurn(ctx context.Context, turn chat.Turn, in dialect.Submit, cause error) (chat.Turn, error) {
 	c := turn.Content
-	if in.ThreadID == "" || db.SpaceOf(ctx) != "" || c.ParentRequest != "" || len(c.TaggedDocs)+len(c.TaggedSets)+len(c.Attachments) > 0 {
+	if in.ThreadID == "" || db.SpaceOf(ctx) != "" || c.ParentRequest != "" || len(c.TaggedDocs)+len(c.TaggedSets)+len(c.Spaces)+len(c.Attachments) > 0 {
 		return turn, cause
 	}
 	state, ok := s.liveThread(ctx, turn.Owner, turn.ThreadID)
-	if !ok {
+	if !ok || state.Space != "" {
 		return turn, cause
 	}
 	if in.AgentUnset && state.Agent != "" {

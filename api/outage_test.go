@@ -241,6 +241,10 @@ func TestOutageAcceptsOnlyPlainMessagesOfOpenThreads(t *testing.T) {
 		assert.EqualValues(t, chat.CodeDatabase, errorCode(body), "%s: %v", name, body)
 	}
 	assert.Len(t, b.engine.submits, 1)
+
+	b.engine.set(func() { b.engine.space = "11111111-2222-4333-8444-666666666666" })
+	c.call(503, "POST", "/api/chat", map[string]any{"thread_id": someThread, "message": "its space is not named"})
+	assert.Len(t, b.engine.submits, 1)
 }
 
 func TestOutageRefusesEditsAndRegenerations(t *testing.T) {

@@ -27,8 +27,10 @@ func (s *server) Question(ctx context.Context, owner, thread string) (*chat.Even
 	if err != nil || state.Pending == nil || state.Owner != owner {
 		return nil, err
 	}
-	if t, err := s.Store.Turn(ctx, owner, state.TurnID); err == nil && t.Space != db.SpaceOf(ctx) { // asked in another place
-		return nil, nil
+	if t, err := s.Store.Turn(ctx, owner, state.TurnID); err == nil {
+		if ctx, err = s.readsFor(ctx, t); err != nil { // asked in another place
+			return nil, ignored(err)
+		}
 	}
 	events, err := s.render(ctx, follow.Ref{Owner: owner, ThreadID: thread, TurnID: state.TurnID},
 		[]chat.Entry{{Type: chat.EventInterrupt, Question: state.Pending, Ref: state.Pending.Ref}}, nil)
@@ -41,9 +43,27 @@ func (s *server) Question(ctx context.Context, owner, thread string) (*chat.Even
 	return &events[0], nil
 }
 
+// readsFor returns the context in which an open turn is read: its space, or its scope. It is
+// ErrNotFound elsewhere, and for an owner who does not read there any more.
+func (s *server) readsFor(ctx context.Context, t chat.Turn) (context.Context, error) {
+	if chat.Home(t.Space) != db.SpaceOf(ctx) {
+		return ctx, db.ErrNotFound
+	}
+	ctx = db.InSpace(ctx, t.Space)
+	_, err := s.Store.ThisSpace(ctx, t.Owner)
+	return ctx, err
+}
+
+func ignored(err error) error {
+	if errors.Is(err, db.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
 // render completes log entries with their texts.
 func (s *server) render(ctx context.Context, ref follow.Ref, entries []chat.Entry, known []chat.Document) ([]chat.Event, error) {
-	return transcript.Render(ctx, knownFirst{s.Store, known}, transcript.Ref{Owner: ref.Owner, ThreadID: ref.ThreadID, TurnID: ref.TurnID}, entries)
+	return transcript.Render(db.InThread(ctx, ref.ThreadID), knownFirst{s.Store, known}, transcript.Ref{Owner: ref.Owner, ThreadID: ref.ThreadID, TurnID: ref.TurnID}, entries)
 }
 
 // knownFirst is a store that does not read documents again that are known.
@@ -68,8 +88,12 @@ func (k knownFirst) DocumentsByID(ctx context.Context, owner string, ids []strin
 // running turns the client uses the stream. ask limits workflow queries.
 func (s *server) eventsOf(ctx, ask context.Context, l db.TurnLog) ([]chat.Event, error) {
 	t := l.Turn
-	if len(l.Events) > 0 || t.Status == chat.TurnAccepted || t.Space != db.SpaceOf(ctx) { // a waiting turn has no question
+	if len(l.Events) > 0 || t.Status == chat.TurnAccepted { // a waiting turn has no question
 		return l.Events, nil
+	}
+	ctx, err := s.readsFor(ctx, t)
+	if err != nil {
+		return l.Events, ignored(err)
 	}
 	progress, err := s.Threads.Progress(ask, t.ThreadID, t.ID, 0)
 	if err != nil {

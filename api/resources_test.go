@@ -172,7 +172,7 @@ func TestOriginalOfADocumentIsServedAsADownload(t *testing.T) {
 // Rule D5.
 func TestPageOfATIFFIsServedAsAPicture(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setup(t, func(d *Deps) { d.Config.AnswerTimeout = time.Hour })
 	c := b.client()
 	add := func(name, media, raw string) string {
 		body, kind := form(t, name, media, raw, "")

@@ -121,6 +121,9 @@ func (s *server) createShare(c *gin.Context, id string) error {
 			return s.refusedSpace(c.FullPath(), who, v.Space, errSpaceLink)
 		}
 	}
+	if len(v.Scope) > 0 {
+		return s.refusedSpace(c.FullPath(), who, v.Scope[0], errSpaceLink)
+	}
 	if err := s.limits.AdmitChange(ctx, who, "shares"); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/audit"
+	"github.com/palaver-chat/palaver/tools/mcp"
 )
 
 // spaceHeader names the space in which a request works.
@@ -51,7 +53,7 @@ func (s *server) enterSpace(least chat.Role, sends bool) gin.HandlerFunc {
 			return
 		}
 		if least == chat.NoMember {
-			s.fail(c, problem.Invalid("space_id", "is not used here"))
+			s.fail(c, notInSpace(c.FullPath()))
 			return
 		}
 		if sends {
@@ -72,6 +74,15 @@ func (s *server) enterSpace(least chat.Role, sends bool) gin.HandlerFunc {
 		}
 		inSpace(c, id)
 	}
+}
+
+// notInSpace refuses a route that works in no space. What is imported is the importer's until they
+// move it.
+func notInSpace(route string) error {
+	if strings.HasPrefix(route, "/api/imports") || strings.HasSuffix(route, "/reimport") {
+		return problem.Invalid("space_id", "is not used here: import the document outside of spaces, then move it")
+	}
+	return problem.Invalid("space_id", "is not used here")
 }
 
 // checkBound refuses conversations of the caller, by id or by the client's own name, that are
@@ -165,13 +176,70 @@ func (s *server) refusedSpace(route string, who identity.Caller, id string, err 
 
 func logged(id string) string { return id[:min(len(id), maxLoggedID)] }
 
-// libraryOf returns the owner of the documents that a request changes. enterSpace has checked
-// the caller's role.
+// libraryOf returns the owner of the library in which a request works.
 func libraryOf(ctx context.Context, owner string) string {
 	if space := db.SpaceOf(ctx); space != "" {
 		return chat.SpaceOwner(space)
 	}
 	return owner
+}
+
+// checkScope notes spaces for the scope of a conversation that the caller does not read.
+func (s *server) checkScope(ctx context.Context, p *dialect.Problems, who identity.Caller, spaces []string) error {
+	if len(spaces) > 0 && db.SpaceOf(ctx) != "" {
+		return problem.Invalid("space_ids", "must be empty in a space")
+	}
+	for _, id := range spaces {
+		err := error(problem.NotFound)
+		if !who.Anonymous {
+			_, err = s.Store.Space(ctx, who.ID, id, chat.Reader)
+		}
+		if err = s.refusedSpace("", who, id, err); notFound(err) {
+			p.Add("space_ids", "names a space that does not exist")
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contributes refuses a caller who only reads the space of the request.
+func (s *server) contributes(c *gin.Context) error {
+	id := db.SpaceOf(c.Request.Context())
+	_, err := s.space(c, id, func(who identity.Caller) (chat.Space, error) {
+		return s.Store.Space(c.Request.Context(), who.ID, id, chat.Contributor)
+	})
+	return err
+}
+
+// changes returns the owner of a document that a request changes: the caller, also in a space when
+// it is attached to a conversation there, else the space, to which the caller contributes.
+func (s *server) changes(c *gin.Context, id string) (owner string, err error) {
+	ctx, who := c.Request.Context(), identity.Of(c)
+	if db.SpaceOf(ctx) == "" {
+		return who.ID, nil
+	}
+	d, err := s.Store.Document(ctx, who.ID, id)
+	switch {
+	case err != nil && !notFound(err):
+		return "", err
+	case d.Owner == who.ID:
+		return who.ID, nil
+	case d.ThreadID != "":
+		return "", problem.NotFound
+	}
+	return libraryOf(ctx, who.ID), s.contributes(c)
+}
+
+// putIntoSpace moves a document of the caller's into a space to which they contribute.
+func (s *server) putIntoSpace(c *gin.Context, id, space string) error {
+	_, err := s.space(c, space, func(who identity.Caller) (chat.Space, error) {
+		return chat.Space{}, s.limits.Insert(who).MoveToSpace(c.Request.Context(), who.ID, space, id)
+	})
+	if err == nil {
+		s.Audit.Record(entry(identity.Of(c), audit.DocumentMoved, map[string]any{"document": id, "from": "", "to": space}))
+	}
+	return err
 }
 
 // moveDocument moves a document between the caller's own and a space. It returns a context in
@@ -184,19 +252,14 @@ func (s *server) moveDocument(c *gin.Context, id, to string) (context.Context, e
 	case to != "" && from != "":
 		return ctx, problem.Invalid("space_id", "must be empty in a space: move the document to your own first")
 	case to == "":
-		if err := s.Store.LeaveSpace(ctx, who.ID, from, id); err != nil {
+		if err := s.limits.Insert(who).LeaveSpace(ctx, who.ID, from, id); err != nil {
 			if errors.Is(err, db.ErrForbidden) { // they have not added the document
 				err = s.refusedSpace(c.FullPath(), who, from, err)
 			}
 			return ctx, err
 		}
 	default:
-		_, err := s.space(c, to, func(who identity.Caller) (chat.Space, error) {
-			return chat.Space{}, s.limits.Insert(who).MoveToSpace(ctx, who.ID, to, id)
-		})
-		if err != nil {
-			return ctx, err
-		}
+		return db.InSpace(ctx, to), s.putIntoSpace(c, id, to)
 	}
 	s.Audit.Record(entry(who, audit.DocumentMoved, map[string]any{"document": id, "from": from, "to": to}))
 	return db.InSpace(ctx, to), nil
@@ -268,13 +331,14 @@ type spaceJSON struct {
 	Instructions string      `json:"instructions,omitempty"`
 	Agent        chat.Agent  `json:"agent,omitempty"`
 	Effort       chat.Effort `json:"effort,omitempty"`
-	Role         string      `json:"role"` // of the caller
+	ToolServers  []string    `json:"tool_servers"` // MCP servers whose tools may be called; *: all
+	Role         string      `json:"role"`         // of the caller
 	CreatedAt    time.Time   `json:"created_at"`
 	DeletedAt    *time.Time  `json:"deleted_at,omitempty"`
 }
 
 func showSpace(sp chat.Space) spaceJSON {
-	return spaceJSON{sp.ID, sp.Name, sp.Everybody, sp.Links, sp.Instructions, sp.Agent, sp.Effort, sp.Role.String(), sp.CreatedAt, optionalTime(sp.DeletedAt)}
+	return spaceJSON{sp.ID, sp.Name, sp.Everybody, sp.Links, sp.Instructions, sp.Agent, sp.Effort, sp.ToolServers, sp.Role.String(), sp.CreatedAt, optionalTime(sp.DeletedAt)}
 }
 
 type spaceBody struct {
@@ -284,6 +348,8 @@ type spaceBody struct {
 	Instructions *string `json:"instructions"` // told to models as the operator's
 	Agent        *string `json:"agent"`
 	Effort       *string `json:"effort"`
+	// ToolServers are the MCP servers whose tools may be called; "*": all.
+	ToolServers *[]string `json:"tool_servers"`
 }
 
 // spacePatch is a spaceBody without a field that must be there.
@@ -320,7 +386,32 @@ func (s *server) apply(b spaceBody, sp *chat.Space) error {
 	if b.Effort != nil {
 		sp.Effort = p.Effort(*b.Effort)
 	}
+	if b.ToolServers != nil {
+		sp.ToolServers = checkServers(&p, *b.ToolServers)
+	}
 	return p.Err()
+}
+
+// maxToolServers bounds the servers that a space names.
+const maxToolServers = 100
+
+// checkServers returns the names of MCP servers, each once. A server that is not set up now may
+// be named, so that a change of the installation's settings loses nothing.
+func checkServers(p *dialect.Problems, names []string) []string {
+	if len(names) > maxToolServers {
+		p.Add("tool_servers", fmt.Sprintf("must have at most %d names", maxToolServers))
+		return nil
+	}
+	out := []string{}
+	for i, name := range names {
+		if name != chat.EveryServer && !mcp.ValidServer(name) {
+			p.Add(fmt.Sprintf("tool_servers.%d", i), "must be the name of an MCP server, or *")
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 func (s *server) listSpaces(c *gin.Context) error {
@@ -344,7 +435,7 @@ func (s *server) createSpace(c *gin.Context) error {
 	if err := request.Decode(c, &b); err != nil {
 		return err
 	}
-	sp := chat.Space{ID: uuid.NewString(), CreatedAt: s.now(), Role: chat.Manager}
+	sp := chat.Space{ID: uuid.NewString(), CreatedAt: s.now(), Role: chat.Manager, ToolServers: []string{chat.EveryServer}}
 	if err := s.apply(b, &sp); err != nil {
 		return err
 	}
@@ -562,7 +653,7 @@ func (s *server) restoreDeleted(c *gin.Context, id string) error {
 		return err
 	}
 	_, err = s.space(c, id, func(who identity.Caller) (chat.Space, error) {
-		return chat.Space{}, s.Store.RestoreInSpace(c.Request.Context(), who.ID, id, doc)
+		return chat.Space{}, s.limits.Insert(who).RestoreInSpace(c.Request.Context(), who.ID, id, doc)
 	})
 	if err == nil {
 		s.Audit.Record(entry(identity.Of(c), audit.DocumentMoved, map[string]any{"document": doc, "restored": id}))

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/audit"
@@ -202,7 +204,7 @@ func TestRolesInASpace(t *testing.T) {
 	carol.call(200, "GET", "/api/documents/"+doc, nil, spaceHeader, space)
 
 	// What works in no space is refused there, so that nothing is private by mistake.
-	for _, route := range []string{"/api/discoveries", "/api/imports", "/api/me"} {
+	for _, route := range []string{"/api/imports", "/api/connections", "/api/me"} {
 		ann.call(400, "GET", route, nil, spaceHeader, space)
 	}
 	bob.call(400, "POST", "/api/chat", m{"message": "x", "tagged_doc_ids": []string{doc}})
@@ -421,6 +423,52 @@ func TestSetsOfASpace(t *testing.T) {
 	require.NotContains(t, read(bob, space), "Birds")
 	ann.call(204, "DELETE", path, nil, spaceHeader, space)
 	require.NotContains(t, read(carol, space), "Birds")
+}
+
+// Rule D17: boards of a space are read by its readers, and changed by contributors; the board says
+// who has changed what.
+func TestBoardsOfASpace(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob, eve := b.client().signedIn("ann"), b.client().signedIn("bob"), b.client().signedIn("eve")
+	space, doc := ann.withCanary(b, "Team", "canary")
+	member := "/api/spaces/" + space + "/members"
+	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "contributor"})
+	in := func(c *client, status int, method, path string, body any) map[string]any {
+		t.Helper()
+		return c.call(status, method, path, body, spaceHeader, space)
+	}
+	made := in(ann, 201, "POST", "/api/discoveries", m{"title": "Churn", "facts": []m{{"text": "Prices rose.", "changed_by_id": "eve"}}})
+	board := "/api/discoveries/" + made["id"].(string)
+	item := in(bob, 201, "POST", board+"/items", m{"entity_type": "fact", "text": "It sings.", "citation": m{"document_id": doc, "quote": "canary"}})["items"].([]any)[0].(m)
+	in(ann, 200, "PATCH", board+"/items/"+item["fact_id"].(string), m{"text": "It sings at dawn."})
+	got := in(bob, 200, "GET", board, nil)
+	facts := got["facts"].([]any)
+	require.Equal(t, []any{"ann", "ann", "bob"}, []any{facts[0].(m)["changed_by_id"], facts[1].(m)["changed_by_id"], facts[1].(m)["earlier_versions"].([]any)[0].(m)["by_id"]})
+	require.Equal(t, "ann", got["changes"].([]any)[0].(m)["who"])
+	require.Len(t, in(bob, 200, "GET", "/api/discoveries", nil)["items"], 1)
+	for _, c := range []*client{ann, bob} {
+		require.Empty(t, c.call(200, "GET", "/api/discoveries", nil)["items"])
+		c.call(404, "GET", board, nil)
+	}
+	in(bob, 400, "POST", "/api/discoveries", m{"title": "x", "facts": 1})
+	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "reader"})
+	in(bob, 200, "GET", board, nil)
+	for method, path := range map[string]string{"POST": board + "/items", "PUT": board, "PATCH": board, "DELETE": board} {
+		in(bob, 403, method, path, m{})
+		in(eve, 404, method, path, m{})
+	}
+	in(eve, 404, "GET", board, nil)
+	names, all := unzip(t, ann.send("GET", "/api/spaces/"+space+"/export", nil))
+	require.Contains(t, names, "discoveries/"+made["id"].(string)+".json")
+	require.Contains(t, all, "It sings at dawn.")
+	in(ann, 204, "DELETE", board, nil)
+	in(ann, 404, "GET", board, nil)
+	in(ann, 204, "POST", board+"/restore", nil)
+	ann.call(204, "DELETE", member+"?kind=person&id=bob", nil)
+	in(bob, 404, "GET", board, nil)
+	ann.call(204, "DELETE", "/api/spaces/"+space+"?name=Team", nil)
+	in(ann, 404, "GET", board, nil)
 }
 
 // A board keeps what it quotes, so its chat reads no space.
@@ -656,6 +704,77 @@ func TestExportOfASpaceHoldsWhatItsReadersShare(t *testing.T) {
 	require.Equal(t, space, found[0].Detail["space"])
 }
 
+// Rule D17: what is attached to a conversation in a space is seen by who reads the conversation,
+// until a contributor puts it into the space.
+func TestWhatIsAttachedInASpaceBelongsToItsConversation(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob, eve := b.client().signedIn("ann"), b.client().signedIn("bob"), b.client().signedIn("eve")
+	space := ann.call(201, "POST", "/api/spaces", m{"name": "Team"})["id"].(string)
+	member := "/api/spaces/" + space + "/members"
+	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "reader"})
+	ann.call(204, "PUT", member, m{"kind": "person", "id": "eve", "role": "reader"})
+	in := func(c *client, status int, method, path string, body any) map[string]any {
+		t.Helper()
+		return c.call(status, method, path, body, spaceHeader, space)
+	}
+	thread := in(bob, 201, "POST", "/api/conversations", m{})["id"].(string)
+	body := m{"title": "Okapi", "text": "An okapi.", "conversation_id": thread}
+	made := in(bob, 202, "POST", "/api/documents", body)
+	require.Equal(t, []any{thread, nil, "bob"}, []any{made["conversation_id"], made["space_id"], made["added_by"]})
+	in(bob, 403, "POST", "/api/documents", m{"title": "Okapi", "text": "An okapi."})
+	private := bob.call(201, "POST", "/api/conversations", m{})["id"].(string)
+	in(bob, 400, "POST", "/api/documents", m{"title": "Okapi", "text": "An okapi.", "conversation_id": private})
+	id := made["id"].(string)
+	doc := "/api/documents/" + id
+	require.NoError(t, b.store.StoreText(t.Context(), "bob", id, "An okapi.", []chat.Chunk{{Text: "An okapi.", End: 9}}, nil))
+	listed := func(c *client, query string) int {
+		t.Helper()
+		return len(in(c, 200, "GET", "/api/documents"+query, nil)["items"].([]any))
+	}
+	sees := func(c *client, yes bool) {
+		t.Helper()
+		status, n := 404, 0
+		if yes {
+			status, n = 200, 1
+		}
+		for _, part := range []string{"", "/text", "/original", "/chunks/" + id + ".0"} {
+			require.Equal(t, status, c.send("GET", doc+part, nil, spaceHeader, space).StatusCode, part)
+		}
+		require.Equal(t, []int{n, 0}, []int{listed(c, "?conversation_id="+thread), listed(c, "")})
+	}
+	sees(bob, true)
+	sees(ann, false)
+	require.Len(t, in(bob, 200, "GET", "/api/search?q=okapi&conversation_id="+thread, nil)["hits"], 1)
+	require.Empty(t, in(bob, 200, "GET", "/api/search?q=okapi", nil)["hits"])
+	require.Empty(t, in(ann, 200, "GET", "/api/search?q=okapi&conversation_id="+thread, nil)["hits"])
+	in(eve, 400, "POST", "/api/chat", m{"message": "What?", "tagged_doc_ids": []string{id}, "space_id": space})
+
+	in(bob, 200, "PATCH", "/api/conversations/"+thread, m{"shared": true})
+	sees(ann, true)
+	sees(eve, true)
+	for _, change := range []func(c *client, status int){
+		func(c *client, status int) { in(c, status, "PATCH", doc, m{"title": "Mine"}) },
+		func(c *client, status int) { in(c, status, "PATCH", doc, m{"conversation_id": ""}) },
+		func(c *client, status int) { in(c, status, "DELETE", doc, nil) },
+	} {
+		change(ann, 404)
+		change(eve, 404)
+	}
+	require.Equal(t, "Zoo", in(bob, 200, "PATCH", doc, m{"title": "Zoo"})["title"])
+	in(bob, 403, "PATCH", doc, m{"conversation_id": ""})
+	in(bob, 400, "PATCH", doc, m{"conversation_id": private})
+	ann.call(204, "PUT", member, m{"kind": "person", "id": "bob", "role": "contributor"})
+	put := in(bob, 200, "PATCH", doc, m{"conversation_id": ""})
+	require.Equal(t, []any{nil, space, "bob"}, []any{put["conversation_id"], put["space_id"], put["added_by"]})
+	require.Equal(t, 1, listed(ann, ""))
+
+	other := in(bob, 202, "POST", "/api/documents", body)["id"].(string)
+	in(bob, 204, "DELETE", "/api/documents/"+other, nil)
+	bob.call(404, "GET", "/api/documents/"+other, nil)
+	require.Empty(t, ann.call(200, "GET", "/api/spaces/"+space+"/deleted", nil)["items"])
+}
+
 // Rule C12: readers of a shared conversation see its pictures, as long as they read it.
 func TestPicturesOfASharedConversation(t *testing.T) {
 	t.Parallel()
@@ -693,4 +812,170 @@ func TestPicturesOfASharedConversation(t *testing.T) {
 	require.Equal(t, []int{200, 404}, []int{get(bot, picture, "").StatusCode, get(bot, unused, "").StatusCode}, "a key of the space")
 	ann.call(204, "DELETE", member+"?kind=person&id=bob", nil)
 	require.Equal(t, 404, get(bob, picture, space).StatusCode)
+}
+
+// Rule I29: a message of a bound key takes pictures that were uploaded in its space, or are in
+// conversations there, and no other ones of its owner.
+func TestKeyOfASpaceTakesNoPictureOfElsewhere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann := b.client().signedIn("ann")
+	space, _ := ann.withCanary(b, "Team", "canary")
+	other, _ := ann.withCanary(b, "Other", "nougat")
+	bot := ann.withKey(b, space)
+	unused, used := ann.upload(201, "file", "x", tinyPNG)["id"].(string), ann.upload(201, "file", "x", tinyPNG)["id"].(string)
+	ann.ask(m{"attachments": []string{used}}).until("response")
+	here, there := uploadIn(ann, tinyPNG, space), uploadIn(ann, tinyPNG, other)
+	for name, id := range map[string]string{"one that no message uses": unused, "one of a conversation": used, "one of another space": there} {
+		before := b.engine.submitCount()
+		for path, body := range map[string]m{
+			"/api/chat":            {"message": "What is this?", "attachments": []string{id}},
+			"/api/v1/chat/stream":  {"thread_id": uuid.NewString(), "message": m{"role": "human", "content": []m{{"type": "text", "text": "What is this?"}, {"type": "image", "image": "chatbot://" + id}}}},
+			"/api/ui/chat":         {"id": uuid.NewString(), "messages": []m{{"id": "m", "role": "user", "parts": []m{{"type": "text", "text": "What is this?"}, {"type": "file", "mediaType": "image/png", "url": "/api/attachments/" + id}}}}},
+			"/v1/chat/completions": {"model": "palaver-documents", "messages": []m{{"role": "user", "content": []m{{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": m{"url": "/api/attachments/" + id}}}}}},
+		} {
+			bot.call(400, "POST", path, body)
+		}
+		require.Equal(t, before, b.engine.submitCount(), name)
+		bot.call(404, "GET", "/api/attachments/"+id, nil)
+		require.Equal(t, http.StatusOK, ann.send("GET", "/api/attachments/"+id, nil).StatusCode, "%s is the owner's", name)
+	}
+	bot.ask(m{"attachments": []string{here}}).until("response")
+	bot.ask(m{"attachments": []string{here}}).until("response") // of a conversation there
+	require.Equal(t, http.StatusOK, bot.send("GET", "/api/attachments/"+here, nil).StatusCode)
+}
+
+func uploadIn(c *client, data []byte, space string) string {
+	c.t.Helper()
+	in := *c
+	in.h = c.h.Clone()
+	in.h.Set(spaceHeader, space)
+	return in.upload(201, "file", "x", data)["id"].(string)
+}
+
+// Rule C18: in every dialect a space's agent and effort count where a message, and the turn that
+// it follows, have none.
+func TestAgentAndEffortOfASpaceCountInEveryDialect(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann := b.client().signedIn("ann")
+	space := ann.call(201, "POST", "/api/spaces", m{"name": "Team", "effort": "thorough"})["id"].(string)
+	user := []m{{"role": "user", "content": "Hello", "id": "m", "parts": []m{{"type": "text", "text": "Hello"}}}}
+	for _, agent := range []chat.Agent{chat.AgentAssistant, chat.AgentDocuments} {
+		ann.call(200, "PATCH", "/api/spaces/"+space, m{"agent": agent})
+		for name, say := range map[string]func(thread string, own bool) (path string, body m){
+			"native": func(thread string, own bool) (string, m) {
+				return "/api/chat", named(m{"message": "Hello", "thread_id": thread}, own)
+			},
+			"agent v2": func(thread string, own bool) (string, m) {
+				return "/api/agent/v2/stream", named(m{"session_id": thread, "client_turn_id": uuid.NewString(), "stream_run_id": uuid.NewString(), "message": "Hello"}, own)
+			},
+			"AI SDK": func(thread string, own bool) (string, m) {
+				return "/api/ui/chat", named(m{"id": thread, "messages": user}, own)
+			},
+			"LangGraph": func(thread string, own bool) (string, m) {
+				return "/api/v1/chat/stream", named(m{"thread_id": thread, "message": m{"role": "human", "content": "Hello"}}, own)
+			},
+			"AG-UI": func(thread string, own bool) (string, m) {
+				return "/api/agui", m{"threadId": thread, "runId": uuid.NewString(), "messages": user, "tools": []any{}, "context": []any{}, "forwardedProps": m{"palaver": named(m{}, own)}}
+			},
+		} {
+			for _, own := range []bool{false, true} {
+				thread := uuid.NewString()
+				path, body := say(thread, own)
+				require.Equal(t, http.StatusOK, ann.send("POST", path, body, spaceHeader, space).StatusCode, name)
+				content := b.lastContent("ann", thread)
+				if own {
+					require.Equal(t, chat.Quick, content.Effort, "%s: that of the message", name)
+					require.Equal(t, chat.AgentDocuments, content.Agent, "%s: that of the message", name)
+					continue
+				}
+				require.Equal(t, agent, content.Agent, name)
+				require.Equal(t, chat.Thorough, content.Effort, name)
+			}
+		}
+		thread := uuid.NewString()
+		require.Equal(t, http.StatusOK, ann.send("POST", "/v1/chat/completions", m{"model": "palaver-documents", "messages": user, "metadata": m{"thread_id": thread}}, spaceHeader, space).StatusCode)
+		content := b.lastContent("ann", thread)
+		require.Equal(t, chat.AgentDocuments, content.Agent, "an OpenAI request names its agent")
+		require.Equal(t, chat.Thorough, content.Effort, "OpenAI")
+	}
+}
+
+// named adds an agent and an effort of the message's own.
+func named(body m, own bool) m {
+	if own {
+		body["agent"], body["effort"] = "documents", "quick"
+	}
+	return body
+}
+
+// lastContent returns what was said last in a thread.
+func (b *bundle) lastContent(owner, thread string) chat.Content {
+	b.t.Helper()
+	b.engine.mu.Lock()
+	defer b.engine.mu.Unlock()
+	for _, s := range slices.Backward(b.engine.submits) {
+		if s.ThreadID == threadNamed(owner, thread) {
+			return must.Have(b.store.Turn(b.t.Context(), owner, s.TurnID))(b.t).Content
+		}
+	}
+	b.t.Fatal("nothing was said in ", thread)
+	return chat.Content{}
+}
+
+// Rule C19: managers say whose tools a space allows.
+func TestToolServersOfASpace(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob := b.client().signedIn("ann"), b.client().signedIn("bob")
+	made := ann.call(201, "POST", "/api/spaces", m{"name": "Team"})
+	require.Equal(t, []any{chat.EveryServer}, made["tool_servers"])
+	path := "/api/spaces/" + made["id"].(string)
+	ann.call(204, "PUT", path+"/members", m{"kind": "person", "id": "bob", "role": "contributor"})
+	require.Equal(t, []any{"files", "search-2"}, ann.call(200, "PATCH", path, m{"tool_servers": []string{"files", "search-2", "files"}})["tool_servers"])
+	require.Equal(t, []any{"files", "search-2"}, bob.call(200, "GET", path, nil)["tool_servers"])
+	bob.call(403, "PATCH", path, m{"tool_servers": []string{chat.EveryServer}})
+	for _, wrong := range []string{"", "a b", "a__b", "../x", strings.Repeat("x", 100)} {
+		ann.call(400, "PATCH", path, m{"tool_servers": []string{wrong}})
+	}
+	ann.call(400, "PATCH", path, m{"tool_servers": slices.Repeat([]string{"files"}, 101)})
+	require.Equal(t, []any{}, ann.call(200, "PATCH", path, m{"tool_servers": []string{}})["tool_servers"])
+}
+
+// Rule D21: what comes into a space counts for its quota, and what comes out for the person's,
+// also by a move or a restore; the refusal says whose.
+func TestQuotaOfASpaceCountsMovesAndRestores(t *testing.T) {
+	t.Parallel()
+	b := setup(t, limited(limits.Config{Owner: db.Quota{Documents: 2}}))
+	ann := b.client().signedIn("ann")
+	space, first := ann.withCanary(b, "Team", "first")
+	upload := func(status int, space string) string {
+		id, _ := ann.call(status, "POST", "/api/documents", m{"title": "more", "text": "more"}, spaceHeader, space)["id"].(string)
+		if id != "" {
+			owner := "ann"
+			if space != "" {
+				owner = chat.SpaceOwner(space)
+			}
+			require.NoError(t, b.store.StoreText(t.Context(), owner, id, "more", []chat.Chunk{{Text: "more", End: 4}}, nil))
+		}
+		return id
+	}
+	upload(202, space)
+	one := upload(202, "")
+	upload(202, "")
+	full := func(code, method, path string, body any, headers ...string) {
+		t.Helper()
+		got := ann.call(429, method, path, body, headers...)
+		require.Equal(t, chat.CodeQuota, errorCode(got))
+		require.Equal(t, code, got["error"].(map[string]any)["message_code"])
+	}
+	full("quota.space", "POST", "/api/documents", m{"title": "third", "text": "third"}, spaceHeader, space)
+	full("quota.space", "PATCH", "/api/documents/"+one, m{"space_id": space})
+	full("quota.owner", "PATCH", "/api/documents/"+first, m{"space_id": ""}, spaceHeader, space)
+	ann.call(204, "DELETE", "/api/documents/"+first, nil, spaceHeader, space)
+	ann.call(200, "PATCH", "/api/documents/"+one, m{"space_id": space})
+	full("quota.space", "POST", "/api/spaces/"+space+"/deleted/"+first+"/restore", nil)
+	ann.call(200, "PATCH", "/api/documents/"+one, m{"space_id": ""}, spaceHeader, space)
+	ann.call(204, "POST", "/api/spaces/"+space+"/deleted/"+first+"/restore", nil)
 }

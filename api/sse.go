@@ -39,8 +39,10 @@ type eventStream struct {
 	failed string
 	// The wire sends one document at the end; nil: it sends events.
 	whole dialect.Whole
-	// mayRead reports whether the client still reads the space of the turn; nil: it is in none.
+	// mayRead reports whether the client still reads the spaces of the turn; nil: it reads in none.
 	mayRead func() bool
+	// reads returns mayRead for a space or a scope.
+	reads func(space string) func() bool
 	// Which events of the turn the client gets.
 	filter dialect.Shown
 }
@@ -59,13 +61,18 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 		done: request.ClientContext(c).Done(), stop: s.Stop, wire: wire, filter: dialect.Shown{View: view},
 	}
 	o.expired, o.stopExpiry = s.expiry(identity.Of(c))
-	if space, who := db.SpaceOf(c.Request.Context()), identity.Of(c); space != "" {
+	who := identity.Of(c).ID
+	o.reads = func(space string) func() bool {
+		if space == "" {
+			return nil
+		}
 		ctx := db.InSpace(request.ClientContext(c), space)
-		o.mayRead = func() bool {
-			_, err := s.Store.ThisSpace(ctx, who.ID)
+		return func() bool {
+			_, err := s.Store.ThisSpace(ctx, who)
 			return !errors.Is(err, db.ErrNotFound)
 		}
 	}
+	o.mayRead = o.reads(db.SpaceOf(c.Request.Context()))
 	if o.whole, _ = wire.(dialect.Whole); o.whole != nil {
 		h.Set("Content-Type", "application/json; charset=utf-8")
 		h.Set("Cache-Control", "no-store")
@@ -184,6 +191,9 @@ func (o *eventStream) left() bool { return o.mayRead != nil && !o.mayRead() }
 // begins at the viewer's position.
 func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) error {
 	ref := v.Ref()
+	if chat.Home(ref.Space) != ref.Space {
+		o.mayRead = o.reads(ref.Space)
+	}
 	o.shown = chat.Event{TurnID: ref.TurnID, ThreadID: ref.ThreadID, StreamRunID: v.RunID}
 	err := v.Each(after, o.wait, func(item follow.Item, past bool) (end bool, _ error) {
 		o.filter.Note(item.Event)
@@ -219,7 +229,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 
 // viewer returns a viewer of an open turn, or of the log of a settled one. early may be nil.
 func (s *server) viewer(ctx context.Context, t chat.Turn, after follow.Position, early *follow.Early, known ...chat.Entry) (*follow.Viewer, error) {
-	if t.Space != db.SpaceOf(ctx) {
+	if chat.Home(t.Space) != db.SpaceOf(ctx) {
 		return nil, db.ErrNotFound
 	}
 	ref := follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID, Space: t.Space}

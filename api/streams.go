@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -48,9 +49,7 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show streamOptions, 
 		return err
 	}
 	defer v.Close()
-	if show.run == "" {
-		show.run = turn.StreamRunID
-	}
+	show.run = cmp.Or(show.run, turn.StreamRunID)
 	v.RunID = show.run
 	turnHeaders(c, turn, show.run)
 	show.view = s.view(show.view)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -102,10 +103,7 @@ func (t *threadStream) show(ctx context.Context, turn chat.Turn, after follow.Po
 func (t *threadStream) first(ctx context.Context, wanted string, after follow.Position, wholeThread bool) (*follow.Viewer, error) {
 	ctx, done := storeDeadline(ctx) // afterwards the workflow is queried
 	defer done()
-	requested := wanted
-	if requested == "" {
-		requested = after.TurnID
-	}
+	requested := cmp.Or(wanted, after.TurnID)
 	if requested != "" {
 		turn, err := t.turn(ctx, requested)
 		switch {
@@ -149,10 +147,7 @@ func (t *threadStream) firstWithoutRows(ctx context.Context, wanted string, afte
 	if !ok {
 		return nil
 	}
-	id := wanted
-	if id == "" {
-		id = state.TurnID
-	}
+	id := cmp.Or(wanted, state.TurnID)
 	if _, has := state.Names[id]; !has {
 		return nil
 	}

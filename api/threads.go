@@ -32,6 +32,10 @@ type Threads interface {
 	State(ctx context.Context, threadID string) (chat.ThreadState, error)
 	// Delete ends the thread's workflow.
 	Delete(ctx context.Context, threadID string) error
+	// EndRun ends one run of the thread's workflow.
+	EndRun(ctx context.Context, threadID, run, reason string) error
+	// Idle reports whether workers poll for workflow tasks and none waits for them.
+	Idle(ctx context.Context) (bool, error)
 	// ForgetThread asks the engine to delete the histories of all the thread's workflows,
 	// including those that closed earlier.
 	ForgetThread(ctx context.Context, threadID string) error

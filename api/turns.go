@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -99,6 +100,7 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 		turn = row // a copy, because row is changed below
 		submit.Unsaved = &turn
 	}
+	early.Subscribed()
 	got, err := s.submitToThread(ctx, submit, now)
 	if err != nil {
 		if row.Status == chat.TurnNew && !unsaved {
@@ -209,6 +211,18 @@ func (s *server) giveUp(ctx context.Context, t chat.Turn, cause error) {
 	}
 	if err != nil {
 		s.Log.Warn("marking an unaccepted turn failed; it counts as open for a minute", "turn", t.ID, "error", err)
+	}
+	if refused == nil {
+		go s.endStuck(context.WithoutCancel(ctx), t)
+	}
+}
+
+// endStuck ends the run of a thread that did not answer a submit, if it never will.
+func (s *server) endStuck(ctx context.Context, t chat.Turn) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	if err := s.repair.EndStuck(ctx, t.Owner, t.ThreadID); err != nil {
+		s.Log.Info("checking a thread that did not accept a turn failed", "thread", t.ThreadID, "error", err)
 	}
 }
 
@@ -352,8 +366,8 @@ func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Sub
 	var first bool   // it follows no turn
 	reads, rctx := errgroup.WithContext(ctx)
 	reads.Go(func() error {
-		docs, err := s.checkSubmit(rctx, who.ID, in)
-		if in.Space == "" { // in a space, each read checks whether its author still reads the space
+		docs, err := s.checkSubmit(rctx, who, in)
+		if in.Space == "" && len(in.Content.Spaces) == 0 { // in a space, each read checks whether its author still reads the space
 			early.Know(docs)
 		}
 		return err
@@ -373,9 +387,7 @@ func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Sub
 	if space.Agent != "" && in.AgentUnset && first {
 		turn.Content.Agent = space.Agent
 	}
-	if turn.Content.Effort == "" {
-		turn.Content.Effort = space.Effort
-	}
+	turn.Content.Effort = cmp.Or(turn.Content.Effort, space.Effort)
 	counted, err := s.limits.Admit(ctx, who, turn, in.ClientTurnID != "", exists)
 	if err != nil {
 		return turn, false, false, err
@@ -421,6 +433,9 @@ func (s *server) answererFor(ctx context.Context, owner string, in dialect.Submi
 		return agent, model, !followed, exists, err
 	}
 	agent, err = s.agentOnBoard(ctx, owner, in.ThreadID, agent)
+	if err == nil && agent == chat.AgentDiscovery && len(in.Content.Spaces) > 0 {
+		err = problem.Invalid("space_ids", "is not used in the chat of a board")
+	}
 	return agent, model, !followed, exists, err
 }
 
@@ -450,14 +465,38 @@ func (s *server) followed(ctx context.Context, owner string, in dialect.Submit, 
 }
 
 // checkSubmit checks what only the store knows: whether the ids exist. It returns the tagged documents.
-func (s *server) checkSubmit(ctx context.Context, owner string, in dialect.Submit) ([]chat.Document, error) {
+func (s *server) checkSubmit(ctx context.Context, who identity.Caller, in dialect.Submit) ([]chat.Document, error) {
 	var p dialect.Problems
-	docs, err := s.checkTags(ctx, &p, owner, "", in.Content.TaggedDocs, in.Content.TaggedSets)
+	owner := who.ID
+	if err := s.checkScope(ctx, &p, who, in.Content.Spaces); err != nil {
+		return nil, err
+	}
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	sees := db.InThread(ctx, in.ThreadID)
+	if scope := chat.Scope(in.Content.Spaces); scope != "" {
+		sees = db.InSpace(sees, scope)
+	}
+	docs, err := s.checkTags(sees, &p, owner, "", in.Content.TaggedDocs, in.Content.TaggedSets)
 	if err != nil {
 		return nil, err
 	}
 	if ids := in.Content.Attachments; len(ids) > 0 {
 		found, err := s.Store.AttachmentsByID(ctx, owner, ids)
+		if err != nil {
+			return nil, err
+		}
+		if ids, err = s.withoutShared(ctx, owner, ids, found); err != nil {
+			return nil, err
+		}
+		found = slices.DeleteFunc(found, func(a chat.Attachment) bool {
+			refused := s.checkBoundPicture(ctx, who, a)
+			if !notFound(refused) {
+				err = errors.Join(err, refused)
+			}
+			return notFound(refused)
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -40,6 +40,7 @@ var words = map[string]openapi.Word{
 	"stream_mode":          {About: "messages: omits statuses, tokens, and tool calls that did not need approval. events: sends all events.", Enum: openapi.Values(StreamEvents, StreamMessages, "")},
 	"stream_run_id":        {About: "The client's id of this request.", Max: dialect.MaxID},
 	"tagged_doc_ids":       {About: "Ids of documents that the message is about."},
+	"space_ids":            {About: "Ids of spaces whose documents a conversation in no space reads, too, from this message on."},
 	"tagged_set_ids":       {About: "Ids of document sets that the message is about."},
 	"tool_call_id":         {About: "The id of the tool call."},
 	"web_search":           {About: "never: does not search the web, whatever the message asks for.", Enum: openapi.Values(dialect.WebNever, "")},

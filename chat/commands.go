@@ -98,6 +98,7 @@ type ThreadState struct {
 	Pending *Question  `json:"pending,omitempty"`
 	Queue   []string   `json:"queue,omitempty"` // ids of waiting turns, and of messages that the open turn will read
 	Agent   Agent      `json:"agent,omitempty"` // of the newest started turn
+	Space   string     `json:"space,omitempty"` // of the same turn
 	// Names are the clients' ids of the open and the waiting turns, by turn id.
 	Names map[string]TurnName `json:"names,omitempty"`
 	// Version is the workflow version that the thread's run follows.
@@ -111,6 +112,8 @@ type WorkflowRun struct {
 	ID     string // empty: no run
 	Length int64  // of its history; changes with every event
 	Closed time.Time
+	Waits  bool // its workflow task waits for a worker
+	Tries  int  // how often Temporal gave out that task
 }
 
 // RunStatus is the status of a run.

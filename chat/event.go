@@ -208,6 +208,7 @@ const (
 	NoticeResumeIgnored     = "resume_ignored"
 	NoticeDocumentsExcluded = "documents_excluded"
 	NoticeDocumentsPartly   = "documents_partly"
+	NoticeElsewhere         = "documents_elsewhere" // the documents that a message names have too little
 	NoticeUnreadPages       = "documents_unread_pages"
 	NoticeDocumentsUnknown  = "documents_not_found" // names of the message that match no document
 	NoticeNotSaved          = "not_saved_yet"
@@ -239,6 +240,7 @@ var noticeMessages = map[string]messages.Message{
 	NoticeResumeIgnored:     messages.ResumeIgnored,
 	NoticeDocumentsExcluded: messages.DocumentsExcluded,
 	NoticeDocumentsPartly:   messages.DocumentsPartly,
+	NoticeElsewhere:         messages.Elsewhere,
 	NoticeUnreadPages:       messages.UnreadPages,
 	NoticeDocumentsUnknown:  messages.DocumentsUnknown,
 	NoticeNotSaved:          messages.NotSaved,

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,13 +16,62 @@ type Space struct {
 	Instructions string
 	Agent        Agent  // of new conversations; empty: the usual one
 	Effort       Effort // of messages that name none; empty: that of the settings
-	CreatedAt    time.Time
-	DeletedAt    time.Time // zero: it is not deleted
-	Role         Role      // of the person who reads it
+	// ToolServers are the MCP servers whose tools its turns may call; EveryServer: all.
+	ToolServers []string
+	CreatedAt   time.Time
+	DeletedAt   time.Time // zero: it is not deleted
+	Role        Role      // of the person who reads it
 }
 
 // MaxSpaceInstructions limits Space.Instructions, in characters.
 const MaxSpaceInstructions = 4000
+
+// EveryServer stands in Space.ToolServers for all MCP servers. No server has this name.
+const EveryServer = "*"
+
+// MayUse reports whether turns in the space may call the tools of an MCP server. Outside of
+// spaces they may call those of all.
+func (s Space) MayUse(server string) bool {
+	return s.ID == "" || slices.Contains(s.ToolServers, EveryServer) || slices.Contains(s.ToolServers, server)
+}
+
+// Allowed returns those of servers whose tools turns in the space may call, too.
+func (s Space) Allowed(servers []string) []string {
+	if slices.Contains(servers, EveryServer) {
+		return s.ToolServers
+	}
+	return slices.DeleteFunc(slices.Clone(servers), func(server string) bool { return !s.MayUse(server) })
+}
+
+const inScope = "+"
+
+// Scope names the spaces whose documents a conversation in no space reads besides its owner's, in
+// the place of the space of a conversation. It is empty for none.
+func Scope(spaces []string) string {
+	if len(spaces) == 0 {
+		return ""
+	}
+	return inScope + strings.Join(spaces, inScope)
+}
+
+// SpacesIn lists the spaces of a scope, or the one space that is named.
+func SpacesIn(space string) []string {
+	if space == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimPrefix(space, inScope), inScope)
+}
+
+// Home returns the space that a conversation belongs to; "" for a scope.
+func Home(space string) string {
+	if strings.HasPrefix(space, inScope) {
+		return ""
+	}
+	return space
+}
+
+// MaxScope limits the spaces that a conversation reads, besides its owner's documents.
+const MaxScope = 20
 
 // Role is what a member of a space may do. A greater one may do all that a smaller one may.
 type Role int

@@ -50,7 +50,9 @@ func EditedKey(callID string) string { return "edited:" + callID }
 func ResultKey(callID string) string { return "result:" + callID }
 
 // GivenKey is the key of the n-th message that the person wrote while the turn worked.
-func GivenKey(n int) string { return "given:" + strconv.Itoa(n) }
+// GivenTurnKey is the key of the id of its own turn, which is dropped.
+func GivenKey(n int) string     { return "given:" + strconv.Itoa(n) }
+func GivenTurnKey(n int) string { return "given turn:" + strconv.Itoa(n) }
 
 // ImportKey is the key of the sentence about an import's end in a turn's notice.
 func ImportKey(importID string) string { return "import:" + importID }

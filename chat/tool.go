@@ -126,6 +126,7 @@ type Attachment struct {
 	// ThreadID is the conversation that it belongs to and is deleted with; empty until
 	// a message uses it.
 	ThreadID string `json:"-"`
+	Space    string `json:"-"`    // in which it was uploaded; empty: in none
 	MIME     string `json:"mime"` // image/jpeg, image/png or image/webp
 	Bytes    int    `json:"bytes"`
 }

@@ -139,7 +139,8 @@ type Content struct {
 	TipTap        json.RawMessage `json:"tiptap_json,omitempty"` // the composer's document, at most 256 kB, already validated
 	TaggedDocs    []string        `json:"tagged_doc_ids,omitempty"`
 	TaggedSets    []string        `json:"tagged_set_ids,omitempty"`
-	Action        Action          `json:"action,omitempty"` // empty: to be inferred
+	Spaces        []string        `json:"space_ids,omitempty"` // that a conversation in no space reads from now on, at most MaxScope
+	Action        Action          `json:"action,omitempty"`    // empty: to be inferred
 	WebSearch     bool            `json:"enable_web_search,omitempty"`
 	NoWebSearch   bool            `json:"no_web_search,omitempty"` // the web must not be searched, whatever the message asks for
 	Agent         Agent           `json:"agent"`
@@ -203,7 +204,7 @@ type Turn struct {
 	StreamRunID  string
 	Content      Content
 	ContentHash  string
-	Space        string // of its conversation; empty: it is in none
+	Space        string // of its conversation, or the Scope with which it reads; empty: neither
 	Author       string // of a copy of somebody else's turn; empty: the owner
 	Status       TurnStatus
 	CreatedAt    time.Time
@@ -297,10 +298,11 @@ type Conversation struct {
 	Status        string // idle, running, interrupted
 	Approval      bool   // interrupted by a question about tool calls
 	Kind          ThreadKind
-	Space         string // in which it was begun; empty: in none
-	Shared        bool   // with those who read the space
-	Pinned        bool   // listed before the others
-	Archived      bool   // not in the list, but in that of the archived ones
+	Space         string   // in which it was begun; empty: in none
+	Scope         []string // of one in none: the spaces that its turns read, besides its owner's documents
+	Shared        bool     // with those who read the space
+	Pinned        bool     // listed before the others
+	Archived      bool     // not in the list, but in that of the archived ones
 	// Match is set by a search: the part around the search words of the newest message that
 	// has them; empty when only the title has them.
 	Match string

@@ -8,6 +8,15 @@ import (
 // ErrBadCursor means that a cursor does not come from this store.
 var ErrBadCursor = errors.New("the cursor is not valid")
 
+// IgnoreNotFound returns nil for the error of a row that does not exist, such as one that was
+// deleted meanwhile, else err.
+func IgnoreNotFound(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
 // NewerSchemaError means that a newer release has migrated the database: this release may
 // read it wrongly, or write what the newer one cannot read.
 type NewerSchemaError struct{ Found, Known int64 }

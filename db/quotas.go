@@ -43,6 +43,10 @@ type Inserter interface {
 	// MoveToSpace moves a document of owner's library into a space in which owner contributes.
 	// ErrProcessing until it is ready or failed.
 	MoveToSpace(ctx context.Context, owner, space, id string) error
+	// LeaveSpace moves a document of a space to owner's own. They need to be a manager, or to have added it.
+	LeaveSpace(ctx context.Context, owner, space, id string) error
+	// RestoreInSpace brings back what DeleteInSpace has deleted.
+	RestoreInSpace(ctx context.Context, owner, space, id string) error
 	// CreateDocument writes a document (status processing) with its raw upload.
 	CreateDocument(ctx context.Context, d chat.Document, raw []byte) error
 	// PutImport writes an imported document (status processing) with its content, and
@@ -104,6 +108,9 @@ type Visitors interface {
 	// Retire ends the cookies and keys of an owner without an account who was last seen
 	// before a time, so that the owner can be deleted. ErrNotFound: they were seen since.
 	Retire(ctx context.Context, owner string, before time.Time) error
+	// DeleteUnused is DeleteUser for such an owner. A token may still open what they have: when they
+	// are seen meanwhile, it deletes no more, and returns ErrNotFound.
+	DeleteUnused(ctx context.Context, owner string, before time.Time) (UserData, error)
 	// LeftThreads lists the chats of deleted boards that can no longer be restored, and
 	// throw-away and temporary threads that were not used for OnceKept, ordered by id, from
 	// the first id greater than after.
@@ -177,6 +184,7 @@ type Scope string
 // Scopes of bounds.
 const (
 	OfOwner     Scope = "owner"
+	OfSpace     Scope = "space" // whose quota is that of an owner
 	OfAddress   Scope = "address"
 	OfEverybody Scope = "everybody"
 )

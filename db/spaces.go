@@ -11,7 +11,7 @@ import (
 type spaceKey struct{}
 
 // InSpace returns a context in which owner's reads of documents, passages, words and sets are
-// those of the space. Each read looks up whether owner reads the space at that time:
+// those of the space, or, for a chat.Scope, of owner and its spaces. Each read looks up whether owner reads the space at that time:
 // ErrNotFound if not. Without InSpace, nothing of a space is read.
 func InSpace(ctx context.Context, space string) context.Context {
 	return context.WithValue(ctx, spaceKey{}, space)
@@ -76,7 +76,7 @@ type Spaces interface {
 	// deleted space is ErrNotFound.
 	Space(ctx context.Context, owner, id string, least chat.Role) (chat.Space, error)
 	// ThisSpace returns the space of ctx, by a look-up of the last moments (MembershipKept); zero
-	// without one.
+	// without one. For a scope it has the tool servers that all its spaces allow.
 	ThisSpace(ctx context.Context, owner string) (chat.Space, error)
 	// Spaces lists the spaces that owner reads, oldest first, and deleted ones that owner managed.
 	Spaces(ctx context.Context, owner string) ([]chat.Space, error)
@@ -96,14 +96,11 @@ type Spaces interface {
 	RemoveSpaceMember(ctx context.Context, owner, id string, group bool, member string) error
 	// PutGroups replaces the groups of a person until a time.
 	PutGroups(ctx context.Context, owner string, groups []string, until time.Time) error
-	// DeleteInSpace deletes a document of a space, which RestoreInSpace brings back unless it
+	// DeleteInSpace deletes a document of a space, which Inserter.RestoreInSpace brings back unless it
 	// was still processing.
 	DeleteInSpace(ctx context.Context, owner, space, id string, at time.Time) error
-	RestoreInSpace(ctx context.Context, owner, space, id string) error
 	// DeletedInSpace lists the newest 200 documents that were deleted, for contributors.
 	DeletedInSpace(ctx context.Context, owner, space string) ([]chat.Document, error)
-	// LeaveSpace moves a document of a space to owner's own. They need to be a manager, or to have added it.
-	LeaveSpace(ctx context.Context, owner, space, id string) error
 	// PruneSpaces deletes what cannot be restored any more.
 	PruneSpaces(ctx context.Context, now time.Time) error
 }

@@ -377,7 +377,8 @@ type Files interface {
 	// Attachment reads a picture with its bytes.
 	Attachment(ctx context.Context, owner, id string) (chat.Attachment, []byte, error)
 	// AttachmentInSpace returns the owner of a picture in a conversation that is shared with
-	// the space of ctx, which reader reads; ErrNotFound else.
+	// the space of ctx, or of a message there that reader has copied; ErrNotFound else, and for
+	// who does not read the space.
 	AttachmentInSpace(ctx context.Context, reader, id string) (owner string, err error)
 	// AttachmentsByID keeps the order of ids and leaves out unknown ones.
 	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { answer, ask, axe, composer, dark, desktop, messageForm, openDocuments, phone, shot } from "./browser.mjs";
+import { gate } from "./model-server.mjs";
 import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
 import { assertSoon, many, yours } from "./thread.mjs";
 
@@ -55,6 +56,25 @@ describe("a file that is attached", () => {
       assert.deepEqual(await library(), ["Okapi notes"]);
     });
   }
+
+  it("is mentioned in the order in which the files were chosen, whichever arrives first", async () => {
+    await open();
+    const arrivals = [gate(), gate(), gate()];
+    let sent = 0;
+    await page.route("**/api/documents", async (route) => {
+      if (route.request().method() === "POST") await arrivals[sent++];
+      await route.continue();
+    });
+    const file = (name) => ({ name: `${name}.md`, mimeType: "text/markdown", buffer: Buffer.from(`# ${name}\n\nThe ${name.toLowerCase()} is awake.\n`) });
+    await page.locator("form input[type=file]").setInputFiles(["Aardvark", "Badger", "Civet"].map(file));
+    await composer(page).pressSequentially("Who is awake?");
+    for (const [left, i] of [2, 0, 1].entries()) {
+      arrivals[i].open();
+      await many(page.getByRole("progressbar"), 2 - left);
+    }
+    await many(composer(page).locator(".mention"), 3);
+    assert.match(await composer(page).innerText(), /^@Aardvark\s+@Badger\s+@Civet\s+Who is awake\?/);
+  });
 
   for (const [name, look] of Object.entries({ desktop, phone, dark })) {
     it(`says at once that a picture cannot be used, when nothing here sees pictures: ${name}`, async () => {

@@ -311,6 +311,7 @@ it("fits a phone", async () => {
   };
   await addDocument(page, `Harbour-${"x".repeat(120)}`, "A long name.");
   await mention(page, "Harbour-");
+  await page.keyboard.type("What does it say?");
   await sendTyped(page);
   await answer(page, 1);
   await fits("pills");

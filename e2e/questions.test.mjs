@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, phone, send, shot } from "./browser.mjs";
 import { arrive, leaveNoFaults, page, useSecondStack, useStack } from "./suite.mjs";
-import { assertSoon, conversation, history, many, startWithTools, yours } from "./thread.mjs";
+import { addDocument, assertSoon, conversation, history, many, startWithTools, yours } from "./thread.mjs";
 
 const BOTH = "Summarize and audit the remote work policy";
 const P2025 = "Remote Work and Customer Data Policy 2025";
@@ -19,7 +19,7 @@ const open = async (look = desktop) => {
 };
 const choice = (name) => assist(page).getByRole("button", { name, exact: true });
 const asks = (words) => assist(page).getByText(words).waitFor();
-const gone = () => assist(page).waitFor({ state: "detached" });
+const dismissed = () => assist(page).waitFor({ state: "detached" });
 const hint = () => page.locator("form[data-composer] [data-placeholder]").first().getAttribute("data-placeholder");
 const pending = async () => (await history(page)).pending_interrupt;
 
@@ -52,7 +52,7 @@ describe("a question with options", () => {
     await ask(page, BOTH);
     await choice("Check against rules").waitFor();
     await ask(page, "How many days a week may employees work from home?");
-    await gone();
+    await dismissed();
     await many(yours(page), 2);
     const skipped = answers(page).first().getByText("Skipped: you sent a new message");
     await skipped.waitFor();
@@ -77,14 +77,14 @@ describe("a question with options", () => {
     assert.notEqual(await pending(), null);
     await page.getByRole("button", { name: /^Library/ }).focus();
     await page.keyboard.press("Escape");
-    await gone();
+    await dismissed();
     await assertSoon(async () => (await history(page)).active_turn === null, "the turn has ended");
     await answers(page).first().getByText("Canceled").waitFor();
 
     await ask(page, BOTH);
     await choice("Check against rules").focus();
     await page.keyboard.press("Escape");
-    await gone();
+    await dismissed();
   });
 
   it("does not take the focus from a person who types elsewhere", async () => {
@@ -142,7 +142,7 @@ describe("little found, with a model", () => {
     await page.keyboard.press("Backspace");
     await mention(page, P2025);
     await composer(page).press("Enter");
-    await gone();
+    await dismissed();
     await answers(page).or(assist(page)).first().waitFor();
   });
 
@@ -160,6 +160,59 @@ describe("little found, with a model", () => {
     await composer(page).press("Enter");
     await assertSoon(async () => (await pending())?.interrupt_id !== interrupt_id, "the question is answered");
     await many(yours(page), 1);
+  });
+});
+
+describe("a comparison without documents", () => {
+  it("offers candidates to check, and compares those that are chosen", async () => {
+    await open();
+    await ask(page, "compare");
+    await asks("Which documents would you like to compare?");
+    const candidate = (name) => assist(page).getByRole("checkbox", { name });
+    const compare = assist(page).getByRole("button", { name: "Compare", exact: true });
+    await candidate("Supplier Contract with Brightwater").check();
+    assert.ok(await compare.isDisabled(), "one document cannot be compared");
+    await candidate(P2025).check();
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "158-candidates");
+    await page.keyboard.press("Enter");
+    await dismissed();
+    await conversation(page).getByRole("table").first().waitFor();
+    await answers(page).last().getByText(`${P2025}, Supplier Contract with Brightwater`).or(answers(page).last().getByText(`Supplier Contract with Brightwater, ${P2025}`)).waitFor();
+  });
+});
+
+describe("a document without words, with a model", () => {
+  const second = useSecondStack(["It is three months ", "[1]."], 1);
+  const TITLE = "Garden lease";
+
+  beforeEach(async () => {
+    await arrive(desktop, second.stack.url);
+    await page.goto("/");
+    await addDocument(page, TITLE, "# Garden lease 2026\n\n## Notice period\n\nIt is three months.\n\n## Repairs\n\nThe tenant repairs the fence.\n");
+    await page.reload();
+    await mention(page, TITLE);
+    await composer(page).press("Enter");
+    await choice("Ask about it").waitFor();
+    await choice("Summarize").waitFor();
+    await many(assist(page).getByRole("button", { name: /^(\d )?Compare/ }), 0);
+  });
+
+  it("offers questions from its headings, and a click sends one", async () => {
+    await many(assist(page).getByRole("list", { name: "Suggestions" }).getByRole("button"), 2);
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "159-about-it");
+    await choice("What about “Notice period”?").click();
+    await dismissed();
+    await yours(page).last().getByText("Notice period").waitFor();
+    await answers(page).last().getByText("It is three months").waitFor();
+  });
+
+  it("Ask about it limits the chat to the document, and the message has the focus", async () => {
+    await choice("Ask about it").click();
+    await dismissed();
+    await page.getByRole("button", { name: `Only: ${TITLE}` }).waitFor();
+    await composer(page).and(page.locator(":focus")).waitFor();
   });
 });
 
@@ -205,7 +258,7 @@ describe("an approval", () => {
     await startWithTools(page, "draw a cat in a hat");
     await choice("Approve").waitFor();
     await ask(page, "reject");
-    await gone();
+    await dismissed();
     await page.getByText("Rejected").first().waitFor();
     await many(yours(page), 1);
 
@@ -213,7 +266,7 @@ describe("an approval", () => {
     await startWithTools(page, "draw a cat in a hat");
     await choice("Approve").waitFor();
     await ask(page, "yes, but what will it cost?");
-    await gone();
+    await dismissed();
     await many(yours(page), 2);
     await page.getByRole("group", { name: "Tool generate_image" }).getByText("Not approved").waitFor();
   });

@@ -631,7 +631,7 @@ describe("the list of conversations", () => {
     expectRefusal(faults, 404);
     await page.goto(`/chat/${crypto.randomUUID()}`);
     await page.getByText("Chat not found.").waitFor();
-    assert.equal(await page.getByRole("heading", { level: 1 }).count(), 0);
+    assert.deepEqual(await page.getByRole("heading", { level: 1 }).allTextContents(), ["Chat not found."]);
     assert.equal(await page.title(), "Palaver");
   });
 
@@ -1003,6 +1003,12 @@ describe("on a phone", () => {
     await composer(page).waitFor();
     await narrow("welcome");
     await shot(page, "shell-08-phone");
+    await composer(page).tap();
+    await page.keyboard.type("@");
+    await page.getByRole("listbox", { name: "Mentions" }).waitFor();
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "shell-08-phone-mentions");
+    await clear(page);
     await ask(page, "What about liquidity?");
     await replied(page);
     await narrow("thread");

@@ -67,7 +67,7 @@ const chats = (page) => page.getByRole("navigation", { name: "Chats" });
 
 async function choose(page, item) {
   await switcher(page).click();
-  await page.getByRole("menu").waitFor();
+  await page.getByRole("menu", { name: /^Space: / }).waitFor();
   await page.getByRole("menuitemradio", { name: item }).or(page.getByRole("menuitem", { name: item })).first().click();
 }
 
@@ -95,6 +95,17 @@ const test = (name, run) =>
     }
   });
 
+describe("a suggestion of a space", () => {
+  test("is sent by a click, and answered from the documents of the space", async () => {
+    const { page } = await arriveAs("ann");
+    await page.goto(`/?space=${await makeSpace("Lamps")}`);
+    await page.getByRole("list", { name: "Suggestions" }).getByRole("button", { name: "Summarize Lighthouse notes" }).click();
+    await page.waitForURL(/\/chat\//);
+    await yours(page).getByText("Lighthouse notes").waitFor();
+    await (await answer(page, 1)).getByText("The clock is wound").waitFor();
+  });
+});
+
 describe("spaces", () => {
   test("two people share documents and a chat, until one is removed in mid-answer", async () => {
     const { page: ann } = await arriveAs("ann");
@@ -119,6 +130,7 @@ describe("spaces", () => {
     await bob.keyboard.press("Escape");
     await choose(ann, "Members…");
     const members = ann.getByRole("dialog", { name: "Members of “Legal”" });
+    await members.getByLabel("Person or group").and(ann.locator(":focus")).waitFor();
     await members.getByLabel("Id of the person").fill(bobId);
     await members.getByRole("button", { name: "Add", exact: true }).click();
     await members.getByRole("listitem").filter({ hasText: "bob" }).waitFor();
@@ -202,6 +214,7 @@ describe("spaces", () => {
     await choose(ann, "Delete the space…");
     const dialog = ann.getByRole("dialog", { name: "Delete “Finance”?" });
     const confirm = dialog.getByRole("button", { name: "Delete the space" });
+    await dialog.getByRole("textbox").and(ann.locator(":focus")).waitFor();
     await dialog.getByRole("textbox").fill("finance");
     assert.equal(await confirm.isDisabled(), true);
     await dialog.getByRole("textbox").fill("Finance");
@@ -237,6 +250,165 @@ describe("spaces", () => {
     await bob.getByRole("dialog").getByRole("button", { name: "Leave the space" }).press("Enter");
     await bob.getByText("You have left “Board room”.").first().waitFor();
     await switcher(bob).filter({ hasText: "My chats and documents" }).waitFor();
+  });
+
+  test("a file that is attached belongs to its chat, until a contributor puts it into the space", async () => {
+    const id = await makeSpace("Zoo", { bob: "reader" });
+    const inSpace = { "X-Space-Id": id };
+    const titles = async () => (await api("ann", "GET", "/api/documents", null, inSpace)).items.map((d) => d.title);
+    const { page: bob } = await arriveAs("bob");
+    await choose(bob, /^Zoo/);
+    const attach = async (name) => {
+      await bob.locator("form input[type=file]").setInputFiles({ name: `${name}.md`, mimeType: "text/markdown", buffer: Buffer.from(`# ${name}\n\nThe okapi is called Bahati.\n`) });
+      await composer(bob).locator(".mention", { hasText: name }).waitFor();
+    };
+    await attach("Okapi notes");
+    const tray = bob.getByRole("list", { name: "Attachments" });
+    await tray.getByText("Only in this chat").first().waitFor();
+    assert.equal(await tray.getByRole("button", { name: "Put into the library" }).count(), 0, "a reader changes nothing of the space");
+    await composer(bob).pressSequentially("What is the okapi called?");
+    await composer(bob).press("Enter");
+    await answer(bob, 1);
+    const ofChat = (page) => page.getByRole("list", { name: "Documents: Only in this chat" }).getByRole("listitem");
+    await openDocuments(bob);
+    await ofChat(bob).getByText("Okapi notes").waitFor();
+    assert.equal(await bob.getByRole("button", { name: "Put Okapi notes into the library" }).count(), 0);
+    assert.deepEqual(await titles(), ["Lighthouse notes"]);
+    assert.deepEqual(await axe(bob), []);
+    await shot(bob, "space-attached");
+
+    await fromTitle(bob, "Share with the space");
+    await bob.getByText("Everybody in the space can read this chat now.").first().waitFor();
+    const { page: ann } = await arriveAs("ann");
+    await ann.goto(bob.url());
+    await openDocuments(ann);
+    await ofChat(ann).getByText("Added by bob").waitFor();
+    assert.equal(await ann.getByRole("button", { name: /^(Put|Rename|Delete) Okapi notes/ }).count(), 0, "it is bob's");
+    await ofChat(ann).getByRole("button", { name: "Open Okapi notes" }).click();
+    await ann.getByText("The okapi is called Bahati.").first().waitFor();
+    assert.deepEqual(await titles(), ["Lighthouse notes"]);
+
+    await api("ann", "PUT", `/api/spaces/${id}/members`, { kind: "person", id: (await api("bob", "GET", "/api/me")).id, role: "contributor" });
+    await bob.reload();
+    await openDocuments(bob);
+    await bob.getByRole("button", { name: "Put Okapi notes into the library" }).click();
+    await bob.getByRole("list", { name: "Documents: Documents of the space" }).getByText("Okapi notes").waitFor();
+    await attach("Tapir notes");
+    await tray.getByRole("button", { name: "Put into the library" }).click();
+    await tray.getByText("Documents of the space").first().waitFor();
+    assert.deepEqual((await titles()).sort(), ["Lighthouse notes", "Okapi notes", "Tapir notes"]);
+  });
+
+  test("a board is changed by contributors, whom it names, and read by readers", async () => {
+    const id = await makeSpace("Atlas", { bob: "reader" });
+    await api("ann", "POST", "/api/discoveries", { title: "Tides", facts: [{ text: "The tide rises at noon." }] }, { "X-Space-Id": id });
+    const { page: ann } = await arriveAs("ann");
+    const boards = (page) => page.getByRole("list", { name: "Boards" }).getByRole("link", { name: /^Tides/ });
+    await ann.getByRole("link", { name: "Discovery" }).click();
+    await ann.getByRole("button", { name: "New board" }).waitFor();
+    assert.equal(await boards(ann).count(), 0, "it is not of the person");
+    await choose(ann, /^Atlas/);
+    await ann.getByRole("link", { name: "Discovery" }).click();
+    await boards(ann).click();
+    const card = (page, n) => page.locator(`[data-item="F-${n}"]`);
+    await card(ann, 1).getByText(/^by ann.*\(you\)/).waitFor();
+    assert.match(ann.url(), new RegExp(`/discovery/[0-9a-f-]+\\?space=${id}$`));
+    await ann.reload();
+    await card(ann, 1).focus();
+    await ann.keyboard.press("Enter");
+    await ann.getByLabel("Text", { exact: true }).fill("The tide rises at one.");
+    await ann.getByRole("button", { name: "Save", exact: true }).click();
+    await card(ann, 1).getByText("The tide rises at one.").waitFor();
+    await ann.getByRole("button", { name: "Changes", exact: true }).click();
+    await ann.getByRole("dialog").getByText(/^by ann/).first().waitFor();
+    assert.deepEqual(await axe(ann), []);
+    await shot(ann, "space-board");
+
+    const { page: bob } = await arriveAs("bob", phone);
+    await bob.goto(ann.url());
+    await card(bob, 1).getByText(/^by ann/).waitFor();
+    assert.equal(await bob.getByRole("button", { name: /^(Add an? |Options|Title and goal)/ }).count(), 0, "a reader changes nothing");
+    assert.deepEqual(await axe(bob), []);
+    await shot(bob, "space-board-reader-phone");
+    await bob.getByRole("button", { name: "All boards" }).click();
+    await boards(bob).waitFor();
+    assert.equal(await bob.getByRole("button", { name: /^(New board|Import)$/ }).count(), 0);
+  });
+
+  test("a key works in its space only, and a chat there gets links only if the space permits them", async () => {
+    const id = await makeSpace("Harbour");
+    const { page: ann } = await arriveAs("ann");
+    await choose(ann, /^Harbour/);
+    await ask(ann, QUESTION);
+    await answer(ann, 1);
+    const share = ann.getByRole("menuitem", { name: "Share", exact: true });
+    await ann.getByRole("button", { name: "Chat options" }).click();
+    await ann.getByRole("menuitem", { name: "Share with the space" }).waitFor();
+    assert.equal(await share.count(), 0, "links are forbidden");
+    await ann.keyboard.press("Escape");
+    await choose(ann, "Settings of the space…");
+    const settings = ann.getByRole("dialog", { name: /Harbour/ });
+    await settings.getByLabel(/^Chats may be shared by public links/).check();
+    await settings.getByRole("button", { name: "Save" }).click();
+    await settings.waitFor({ state: "detached" });
+    await fromTitle(ann, /^Share$/);
+    await ann.getByRole("dialog", { name: "Share this chat" }).getByRole("button", { name: "Create link" }).click();
+    await ann.getByText("The link is ready").first().waitFor();
+    await ann.keyboard.press("Escape");
+
+    await ann.getByRole("button", { name: "Your account" }).click();
+    await ann.getByRole("menuitem", { name: "Personal keys", exact: true }).click();
+    const keys = ann.getByRole("dialog", { name: "Personal keys" });
+    await keys.getByLabel("Name").fill("Harbour bot");
+    await keys.getByLabel("Works in").selectOption({ label: "Harbour" });
+    await keys.getByLabel("Name").press("Enter");
+    const key = await keys.getByLabel("Key of Harbour bot").inputValue();
+    await keys.getByRole("listitem").filter({ hasText: "Harbour bot" }).getByText(/Only in “Harbour”/).waitFor();
+    assert.deepEqual(await axe(ann), []);
+    await shot(ann, "space-key");
+    const with_ = async (path, space) => (await fetch(stack.url + path, { headers: { Authorization: `Bearer ${key}`, ...(space && { "X-Space-Id": space }) } })).status;
+    assert.equal(await with_("/api/documents"), 200);
+    assert.equal(await with_("/api/me/export"), 403);
+    assert.equal(await with_("/api/documents", await makeSpace("Quay")), 403);
+    assert.equal(await with_("/api/documents", id), 200);
+  });
+
+  test("answers are those that the space's settings say, and its sets are its own", async () => {
+    await makeSpace("Reef", { bob: "reader" });
+    const { page: ann } = await arriveAs("ann");
+    await choose(ann, /^Reef/);
+    await choose(ann, "Settings of the space…");
+    const settings = ann.getByRole("dialog", { name: /Reef/ });
+    await settings.getByLabel("Answers", { exact: true }).selectOption("assistant");
+    await settings.getByLabel("Effort", { exact: true }).selectOption("thorough");
+    await settings.getByRole("button", { name: "Save" }).click();
+    await settings.waitFor({ state: "detached" });
+    const sent = ann.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/api/ui/chat"));
+    await ask(ann, QUESTION);
+    const body = (await sent).postDataJSON();
+    assert.equal(body.agent, "assistant");
+    assert.equal(body.effort, undefined, "the server takes that of the space");
+
+    await openDocuments(ann);
+    await ann.getByRole("tab", { name: "Sets" }).click();
+    await ann.getByRole("button", { name: "New set" }).click();
+    const dialog = ann.getByRole("dialog", { name: /set/i });
+    await dialog.getByLabel("Name", { exact: true }).fill("Lamps");
+    await dialog.getByLabel("Lighthouse notes").check();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await ann.getByRole("list", { name: "Sets" }).getByText("Lamps").waitFor();
+    assert.deepEqual(await axe(ann), []);
+
+    const { page: bob } = await arriveAs("bob");
+    await openDocuments(bob);
+    await bob.getByRole("tab", { name: "Sets" }).click();
+    await bob.getByText("Group documents, then type @name").first().waitFor();
+    assert.equal(await bob.getByText("Lamps").count(), 0, "it is not of the person");
+    await choose(bob, /^Reef/);
+    await openDocuments(bob);
+    await bob.getByRole("tab", { name: "Sets" }).click();
+    await bob.getByRole("list", { name: "Sets" }).getByText("Lamps").waitFor();
+    assert.equal(await bob.getByRole("button", { name: /^(New set|Edit Lamps|Delete Lamps)$/ }).count(), 0, "a reader changes none");
   });
 
   test("work on a phone", async () => {

@@ -308,6 +308,30 @@ describe("nothing is lost when", () => {
     await many(yours(page), 1);
   });
 
+  for (const [name, prefetched] of Object.entries({ "the page has loaded what a chat needs": true, "it has not": false })) {
+    it(`the server cannot be reached before the first message, and ${name}`, async () => {
+      await arrive(desktop, front.url);
+      await page.goto("/");
+      await addDocument(page, TITLE, `# ${TITLE}\n\n${QUOTE}\n`);
+      await page.getByRole("list", { name: "Suggestions" }).getByRole("button", { name: /policy/i }).first().waitFor();
+      const loaded = () => page.evaluate(() => performance.getEntriesByType("resource").filter((r) => /\/(Thread|Markdown)-[^/]*\.js$/.test(r.name) && r.responseEnd > 0).length);
+      if (prefetched) {
+        await page.mouse.move(5, 5); // a first use
+        await assertSoon(async () => (await loaded()) === 2, "the page has loaded what a chat needs");
+      }
+      front.cut();
+      await ask(page, QUESTION);
+      await page.getByText("The server can't be reached. Reconnecting…").first().waitFor();
+      await page.getByRole("main").getByText(QUESTION, { exact: true }).waitFor();
+      await shot(page, `36-unreachable-${prefetched}`);
+      front.restore();
+      whole(await (await answer(page, 1)).textContent());
+      await many(page.getByText(/Reconnecting/), 0);
+      await many(yours(page), 1);
+      assert.ok(await page.evaluate(() => [...document.querySelectorAll("link[rel=stylesheet]")].every((link, _, all) => link.sheet || all.some((other) => other.sheet && other.href === link.href))), "every stylesheet is loaded");
+    });
+  }
+
   it("the model fails: the page shows an error, and Try again gives another answer to the same message", async () => {
     model.failing = true;
     await page.evaluate(() => {
@@ -317,6 +341,7 @@ describe("nothing is lost when", () => {
     await ask(page, QUESTION);
     await page.getByRole("alert").filter({ hasText: "The AI service" }).waitFor({ timeout: 60_000 });
     await page.getByRole("button", { name: "Try again" }).waitFor();
+    await many(page.getByText(/The AI service/).filter({ visible: true }), 1);
     assert.ok(!(await page.evaluate(() => window.heard)).includes("Answer ready"), "a failed answer is announced by the alert alone");
     await shot(page, "37-model-failed");
     model.failing = false;

@@ -160,9 +160,7 @@ func (d *Drive) look(ctx context.Context, link links.Link) (Remote, error) {
 		return Remote{}, &Error{Code: Unsupported, Cause: fmt.Errorf("%.100q", f.MimeType)}
 	}
 	version := f.Md5Checksum
-	if version == "" {
-		version = f.ModifiedTime
-	}
+	version = cmp.Or(version, f.ModifiedTime)
 	r := Remote{ExternalID: id, ResourceKey: key, URL: link.URL, Name: f.Name, MediaType: f.MimeType, Size: f.Size, Version: version}
 	if exported { // the size in the metadata is that of the original
 		r.Name, r.Size = f.Name+export.extension, 0

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,12 +132,7 @@ func position(s chat.ImportState) int {
 	if s == chat.ImportIndexing {
 		s = chat.ImportReading
 	}
-	for n, step := range steps {
-		if step == s {
-			return n
-		}
-	}
-	return -1
+	return slices.Index(steps, s)
 }
 
 // Progress returns the message for a person while an import runs.

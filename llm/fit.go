@@ -78,12 +78,7 @@ func Fit(messages []Message, tokens int) []Message {
 
 // latest reports whether message i is one of the tool results at the end.
 func latest(messages []Message, i int) bool {
-	for _, m := range messages[i:] {
-		if m.Role != ToolRole {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(messages[i:], func(m Message) bool { return m.Role != ToolRole })
 }
 
 // unit returns message i with the results of its calls.

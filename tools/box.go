@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"log/slog"
-	"slices"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
@@ -48,14 +47,4 @@ func (b *Box) Tools(ctx context.Context, owner string, agent chat.AgentInfo) []T
 		}
 	}
 	return out
-}
-
-// Find returns the tool with a name among those that Tools returns; false if there is none.
-func (b *Box) Find(ctx context.Context, owner string, agent chat.AgentInfo, name string) (Tool, bool) {
-	list := b.Tools(ctx, owner, agent)
-	i := slices.IndexFunc(list, func(t Tool) bool { return t.Name == name })
-	if i < 0 {
-		return Tool{}, false
-	}
-	return list[i], true
 }

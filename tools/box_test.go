@@ -54,12 +54,10 @@ func TestBoxFillsInSafeDefaults(t *testing.T) {
 	odd := tool("odd", anything)
 	odd.Approval = "sometimes"
 	b := NewBox(slog.New(slog.DiscardHandler), List{odd})
-	got, ok := b.Find(t.Context(), "ann", chat.AgentInfo{}, "odd")
-	require.True(t, ok)
-	require.Equal(t, Ask, got.Approval)
-	require.Equal(t, 10*time.Second, got.Timeout)
-	_, ok = b.Find(t.Context(), "ann", chat.AgentInfo{}, "even")
-	require.False(t, ok)
+	got := b.Tools(t.Context(), "ann", chat.AgentInfo{})
+	require.Len(t, got, 1)
+	require.Equal(t, Ask, got[0].Approval)
+	require.Equal(t, 10*time.Second, got[0].Timeout)
 }
 
 func TestAgentIsOfferedItsToolsOnly(t *testing.T) {

@@ -39,18 +39,14 @@ func GenerateImage(painter llm.Painter, store Pictures, placeholder bool) Tool {
 		Approval:    Edit,
 		Timeout:     paintTimeout,
 		SideEffects: true,
-		Run: func(ctx context.Context, c Call) (Result, error) {
-			in := struct {
-				Prompt string `json:"prompt"`
-				Size   string `json:"size"`
-			}{}
-			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return Failed(messages.ToolUnreadable), nil
-			}
+		Run: With("generate_image", func(ctx context.Context, c Call, in struct {
+			Prompt string `json:"prompt"`
+			Size   string `json:"size"`
+		}) (Result, error) {
 			id := PictureID(c.ID)
 			existing, err := store.AttachmentsByID(ctx, c.Owner, []string{id})
 			if err != nil {
-				return Result{}, fmt.Errorf("generate_image: %w", err)
+				return Result{}, err
 			}
 			if len(existing) == 1 { // an earlier attempt of this call stored the picture and then crashed
 				return drawn(id, in.Prompt, placeholder, chat.Usage{}), nil
@@ -65,10 +61,10 @@ func GenerateImage(painter llm.Painter, store Pictures, placeholder bool) Tool {
 			}
 			a := chat.Attachment{ID: id, Owner: c.Owner, ThreadID: c.ThreadID, MIME: mime, Bytes: len(picture.Data)}
 			if err := KeepPicture(ctx, store, a, picture.Data); err != nil {
-				return Result{Usage: usage}, fmt.Errorf("generate_image: %w", err)
+				return Result{Usage: usage}, err
 			}
 			return drawn(id, in.Prompt, placeholder, usage), nil
-		},
+		}),
 	}
 }
 

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,22 +59,18 @@ func ImportDocument(jobs *imports.Jobs, store ImportStore, wait time.Duration) T
 		}`),
 		Approval: Never,
 		Timeout:  wait + DefaultTimeout,
-		Run: func(ctx context.Context, c Call) (Result, error) {
-			in := struct {
-				URL string `json:"url"`
-			}{}
-			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return Failed(messages.ToolUnreadable), nil
-			}
+		Run: With("import_document", func(ctx context.Context, c Call, in struct {
+			URL string `json:"url"`
+		}) (Result, error) {
 			given, err := givenByPerson(ctx, store, c, in.URL)
 			if err != nil {
-				return Result{}, fmt.Errorf("import_document: %w", err)
+				return Result{}, err
 			}
 			if !given {
 				return Failed(messages.ImportOnlyGiven), nil
 			}
 			return runImport(ctx, jobs, store, c, in.URL, wait)
-		},
+		}),
 	}
 }
 
@@ -165,9 +162,7 @@ func ListedImports(list []chat.Import, place *time.Location) string {
 		}
 		seen[i.DocID] = true
 		name := i.Name
-		if name == "" {
-			name = i.URL
-		}
+		name = cmp.Or(name, i.URL)
 		line := fmt.Sprintf("- %s (%s, %s)", llm.Data(language.Truncate(chat.OneLine(name), maxTitle)), imports.SourceLabel(i.Source), i.CreatedAt.In(place).Format("2006-01-02 15:04 MST"))
 		switch i.State {
 		case chat.ImportReady:

@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -167,10 +168,5 @@ func kindOf(v any) string {
 
 func required(schema map[string]any, name string) bool {
 	list, _ := schema["required"].([]any)
-	for _, one := range list {
-		if one == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, any(name))
 }

@@ -52,24 +52,20 @@ func ReadResult(texts Texts) Tool {
 			"additionalProperties": false
 		}`),
 		Approval: Never,
-		Run: func(ctx context.Context, c Call) (Result, error) {
-			in := struct {
-				Call   string `json:"call"`
-				Offset int    `json:"offset"`
-			}{}
-			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return Failed(messages.ToolUnreadable), nil
-			}
+		Run: With("read_result", func(ctx context.Context, c Call, in struct {
+			Call   string `json:"call"`
+			Offset int    `json:"offset"`
+		}) (Result, error) {
 			all, err := texts.Texts(ctx, c.Owner, c.TurnID)
 			if err != nil {
-				return Result{}, fmt.Errorf("read_result: %w", err)
+				return Result{}, err
 			}
 			content, ok := all[chat.ResultKey(in.Call)]
 			if !ok {
 				return Failed(messages.ToolNoCall), nil
 			}
 			return Result{Content: window(in.Call, content, in.Offset)}, nil
-		},
+		}),
 	}
 }
 

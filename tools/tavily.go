@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,9 +40,7 @@ var _ WebSearch = (*Tavily)(nil)
 // NewTavily makes a client; without a key it is not Configured. An empty baseURL means
 // TavilyURL; a malformed one is an error.
 func NewTavily(key, baseURL string) (*Tavily, error) {
-	if baseURL == "" {
-		baseURL = TavilyURL
-	}
+	baseURL = cmp.Or(baseURL, TavilyURL)
 	u, err := url.Parse(baseURL)
 	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
 		return nil, fmt.Errorf("TAVILY_BASE_URL: %q is not an http or https address", baseURL)
@@ -123,9 +122,7 @@ func pages(a tavilyAnswer) []WebHit {
 		}
 		seen[u.String()] = true
 		title := strings.Join(strings.Fields(strings.ToValidUTF8(r.Title, "")), " ")
-		if title == "" {
-			title = u.Host
-		}
+		title = cmp.Or(title, u.Host)
 		hits = append(hits, WebHit{Title: language.Truncate(title, maxWebTitle), URL: u.String(), Text: language.Truncate(text, MaxWebText), Score: r.Score})
 		if len(hits) == MaxWebHits {
 			break

@@ -129,6 +129,21 @@ func Failed(why messages.Message) Result {
 	return Result{Content: why.Text, Coded: why.Coded, IsError: true}
 }
 
+// With returns the Run of a tool whose arguments are an In. Errors get the tool's name.
+func With[In any](name string, run func(context.Context, Call, In) (Result, error)) func(context.Context, Call) (Result, error) {
+	return func(ctx context.Context, c Call) (Result, error) {
+		var in In
+		if err := json.Unmarshal(c.Arguments, &in); err != nil {
+			return Failed(messages.ToolUnreadable), nil
+		}
+		r, err := run(ctx, c, in)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return r, err
+	}
+}
+
 // Source offers tools to a caller. Safe for concurrent use.
 type Source interface {
 	// Tools returns the tools that owner may use now. It never waits for the network: tools that

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ import (
 // Client sends commands and queries to threads. It implements api.Threads.
 type Client struct {
 	Temporal  client.Client
-	Namespace string // of Temporal, for Forget
+	Namespace string // of Temporal
 	Rules     Rules  // sent with each command; zero: an answer leaves the thread's rules as they are
 	// ContinueAfter goes into ThreadInput. Only tests set it.
 	ContinueAfter int
@@ -35,6 +36,9 @@ const (
 	taskTimeout = 4 * time.Second
 	// One attempt of a query. A dead worker costs the sticky timeout of 1 s of it.
 	queryTimeout = 1500 * time.Millisecond
+	// One attempt of an update. A busy server can drop an update that it has admitted, and not
+	// tell who waits for it; a second one with the same id joins the first, or replaces it.
+	updateTimeout = 5 * time.Second
 	// The back-off between attempts doubles from the first to the longest, with a
 	// jitter of 50 %, so that clients refused together do not retry together.
 	minBackoff = 25 * time.Millisecond
@@ -73,6 +77,8 @@ func (c *Client) Submit(ctx context.Context, s chat.Submit) (chat.Submitted, err
 }
 
 func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.Submitted, err error) {
+	ctx, cancel := context.WithTimeout(ctx, updateTimeout)
+	defer cancel()
 	start := c.Temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
 		ID:                       ThreadWorkflowID(s.ThreadID),
 		TaskQueue:                TaskQueue,
@@ -125,24 +131,15 @@ func (c *Client) submitRequest(s chat.Submit) SubmitRequest {
 }
 
 // isTransient reports whether a retry of a submit can succeed: the run was closing
-// or continuing as new, or the server was busy.
+// or continuing as new, or the server was busy or ended the call.
 func isTransient(err error) bool {
-	var notReady *serviceerror.WorkflowNotReady
-	var unavailable *serviceerror.Unavailable
-	var exhausted *serviceerror.ResourceExhausted
-	var aborted *serviceerror.Aborted
 	var multi *serviceerror.MultiOperationExecution
-	var notFound *serviceerror.NotFound
 	if errors.As(err, &multi) {
-		for _, e := range multi.OperationErrors() {
-			if isTransient(e) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(multi.OperationErrors(), isTransient)
 	}
-	return errors.As(err, &notReady) || errors.As(err, &unavailable) || errors.As(err, &exhausted) ||
-		errors.As(err, &aborted) || errors.As(err, &notFound)
+	return isNotFound(err) || errors.As(err, new(*serviceerror.WorkflowNotReady)) || errors.As(err, new(*serviceerror.Unavailable)) ||
+		errors.As(err, new(*serviceerror.ResourceExhausted)) || errors.As(err, new(*serviceerror.Aborted)) ||
+		errors.As(err, new(*client.WorkflowUpdateServiceTimeoutOrCanceledError)) // retry ends when the caller's own time is up
 }
 
 // asRefused turns a typed error of the workflow into a *chat.Refused.
@@ -164,25 +161,35 @@ func asRefused(err error) error {
 // none or the answer does not fit. Retries share one update id, so that an answer
 // whose acknowledgement was lost is not refused as a second one.
 func (c *Client) Resume(ctx context.Context, r chat.Resume) error {
-	id := uuid.NewString()
+	return c.update(ctx, r.ThreadID, UpdateResume,
+		ResumeRequest{InterruptID: r.InterruptID, Value: r.Value, Channel: r.Channel, Rules: c.rules()},
+		&chat.Refused{Code: chat.CodeNoInterrupt, Message: "no question is open"})
+}
+
+// update sends an update to a thread's open run, again with the same id until it has an answer.
+// Without an open run it returns notOpen.
+func (c *Client) update(ctx context.Context, threadID, name string, argument any, notOpen error) error {
+	options := client.UpdateWorkflowOptions{
+		WorkflowID:   ThreadWorkflowID(threadID),
+		UpdateID:     uuid.NewString(),
+		UpdateName:   name,
+		Args:         []any{argument},
+		WaitForStage: client.WorkflowUpdateStageCompleted,
+	}
 	_, err := retry(ctx, isTransient, func() (struct{}, error) {
-		err := c.resumeOnce(ctx, id, r)
-		if isNotFound(err) && !c.open(ctx, r.ThreadID) {
-			err = &chat.Refused{Code: chat.CodeNoInterrupt, Message: "no question is open"}
+		err := c.updateOnce(ctx, options)
+		if isNotFound(err) && !c.open(ctx, threadID) {
+			err = notOpen
 		}
 		return struct{}{}, err
 	})
 	return asRefused(err)
 }
 
-func (c *Client) resumeOnce(ctx context.Context, id string, r chat.Resume) error {
-	handle, err := c.Temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID:   ThreadWorkflowID(r.ThreadID),
-		UpdateID:     id,
-		UpdateName:   UpdateResume,
-		Args:         []any{ResumeRequest{InterruptID: r.InterruptID, Value: r.Value, Channel: r.Channel, Rules: c.rules()}},
-		WaitForStage: client.WorkflowUpdateStageCompleted,
-	})
+func (c *Client) updateOnce(ctx context.Context, options client.UpdateWorkflowOptions) error {
+	ctx, cancel := context.WithTimeout(ctx, updateTimeout)
+	defer cancel()
+	handle, err := c.Temporal.UpdateWorkflow(ctx, options)
 	if err != nil {
 		return err
 	}

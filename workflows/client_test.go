@@ -54,7 +54,8 @@ var retriedCalls = map[string]func(context.Context, *workflows.Client) error{
 	"Resume": func(ctx context.Context, c *workflows.Client) error {
 		return c.Resume(ctx, chat.Resume{ThreadID: "th"})
 	},
-	"State": func(ctx context.Context, c *workflows.Client) error { _, err := c.State(ctx, "th"); return err },
+	"ChangeOwner": func(ctx context.Context, c *workflows.Client) error { return c.ChangeOwner(ctx, "th", "ann") },
+	"State":       func(ctx context.Context, c *workflows.Client) error { _, err := c.State(ctx, "th"); return err },
 	"Progress": func(ctx context.Context, c *workflows.Client) error {
 		_, err := c.Progress(ctx, "th", "t1", 0)
 		return err
@@ -100,6 +101,59 @@ func TestClientDoesNotRetryPermanentErrors(t *testing.T) {
 		require.ErrorAs(t, retriedCalls["Resume"](ctx, c), new(*serviceerror.InvalidArgument))
 		require.Len(t, busy.calls, 2)
 	})
+}
+
+// A server that has no time left for one call, or stops, ends it although the caller has time.
+func TestUpdateThatTheServerEndsIsRetried(t *testing.T) {
+	for _, name := range []string{"Submit", "Resume", "ChangeOwner"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				busy := &busyTemporal{refusal: client.NewWorkflowUpdateServiceTimeoutOrCanceledError(serviceerror.NewDeadlineExceeded("busy"))}
+				ctx, cancel := context.WithTimeout(t.Context(), 14*time.Second)
+				defer cancel()
+				require.ErrorIs(t, retriedCalls[name](ctx, &workflows.Client{Temporal: busy}), context.DeadlineExceeded)
+				require.Greater(t, len(busy.calls), 10)
+			})
+		})
+	}
+}
+
+// silentTemporal does not answer the first calls before their time is up.
+type silentTemporal struct {
+	busyTemporal
+	silent int
+}
+
+func (s *silentTemporal) update(ctx context.Context) (client.WorkflowUpdateHandle, error) {
+	err := s.refuse()
+	if len(s.calls) <= s.silent {
+		<-ctx.Done()
+		return nil, client.NewWorkflowUpdateServiceTimeoutOrCanceledError(ctx.Err())
+	}
+	return nil, err
+}
+
+func (s *silentTemporal) UpdateWithStartWorkflow(ctx context.Context, _ client.UpdateWithStartWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	return s.update(ctx)
+}
+
+func (s *silentTemporal) UpdateWorkflow(ctx context.Context, _ client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	return s.update(ctx)
+}
+
+// A busy server can drop an update that it has admitted, and not tell who waits for it.
+func TestUpdateWithoutAnAnswerIsSentAgain(t *testing.T) {
+	for _, name := range []string{"Submit", "Resume", "ChangeOwner"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				silent := &silentTemporal{busyTemporal{refusal: serviceerror.NewInvalidArgument("an answer")}, 2}
+				ctx, cancel := context.WithTimeout(t.Context(), 14*time.Second)
+				defer cancel()
+				require.ErrorAs(t, retriedCalls[name](ctx, &workflows.Client{Temporal: silent}), new(*serviceerror.InvalidArgument))
+				require.Len(t, silent.calls, 3)
+			})
+		})
+	}
 }
 
 // recoveringTemporal answers a query after some failures.

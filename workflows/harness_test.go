@@ -61,9 +61,10 @@ type script struct {
 	called       []string               // names of the tools called, in the order in which they ended
 	storedResult *activities.CallResult // what FindResult returns
 
-	planned int // steps
-	given   []activities.GivenRequest
-	onGiven func()
+	planned           int // steps
+	given             []activities.GivenRequest
+	onGiven           func()
+	givenErr, dropErr error // of TakeGiven and DropGiven
 
 	agents  []workflows.Agent // beside the product's own
 	checks  []activities.CheckRequest
@@ -227,7 +228,12 @@ func (s *script) TakeGiven(_ context.Context, r activities.GivenRequest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.given = append(s.given, r)
-	return nil
+	return s.givenErr
+}
+
+func (s *script) DropGiven(context.Context, activities.GivenRequest) error {
+	s.count("DropGiven")
+	return s.dropErr
 }
 
 func (s *script) Check(_ context.Context, r activities.CheckRequest) (string, error) {

@@ -3,7 +3,6 @@ package workflows
 import (
 	"context"
 
-	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -32,8 +31,8 @@ func (t *thread) mayChangeOwner() bool {
 // changeOwner makes the thread act for another owner from now on. The API moves its rows to
 // that owner next. If it cannot, the next message of the rows' owner changes it back.
 func (t *thread) changeOwner(ctx workflow.Context, owner string) error {
-	if err := t.validateOwner(ctx, owner); err != nil || owner == t.Owner {
-		return err
+	if owner == t.Owner {
+		return nil
 	}
 	t.Owner = owner
 	if t.turn != nil {
@@ -45,25 +44,5 @@ func (t *thread) changeOwner(ctx workflow.Context, owner string) error {
 // ChangeOwner gives an open thread to another owner; it does nothing when none is open.
 // A *chat.Refused with CodeTurnRunning says that a turn runs.
 func (c *Client) ChangeOwner(ctx context.Context, threadID, owner string) error {
-	_, err := retry(ctx, isTransient, func() (struct{}, error) {
-		err := c.changeOwnerOnce(ctx, threadID, owner)
-		if isNotFound(err) && !c.open(ctx, threadID) {
-			err = nil
-		}
-		return struct{}{}, err
-	})
-	return asRefused(err)
-}
-
-func (c *Client) changeOwnerOnce(ctx context.Context, threadID, owner string) error {
-	handle, err := c.Temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID:   ThreadWorkflowID(threadID),
-		UpdateName:   UpdateOwner,
-		Args:         []any{owner},
-		WaitForStage: client.WorkflowUpdateStageCompleted,
-	})
-	if err != nil {
-		return err
-	}
-	return handle.Get(ctx, nil)
+	return c.update(ctx, threadID, UpdateOwner, owner, nil)
 }

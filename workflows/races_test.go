@@ -675,8 +675,9 @@ func TestSettleWaitsForTheStoppedActivityWhileTheDatabaseIsUnavailable(t *testin
 	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
 }
 
-func TestTurnStoppedInTheQueueDoesNotSetTheThreadsAgent(t *testing.T) {
+func TestTurnStoppedInTheQueueSetsNeitherAgentNorSpaceOfTheThread(t *testing.T) {
 	s := ambiguousTurn()
+	s.begin.Space = "s"
 	s.onBegin = func(ref activities.TurnRef) (activities.Begun, error) {
 		if ref.TurnID == "t2" {
 			return activities.Begun{Agent: chat.AgentAssistant, Parent: "t1"}, nil
@@ -691,6 +692,7 @@ func TestTurnStoppedInTheQueueDoesNotSetTheThreadsAgent(t *testing.T) {
 		require.Equal(t, []string{"t2 cancelled/user_cancelled"}, statuses(p.endings))
 		require.Equal(t, 2, s.calls["BeginTurn"], "it has its place in the tree")
 		require.Equal(t, chat.AgentDocuments, p.state().Agent)
+		require.Equal(t, "s", p.state().Space)
 	})
 	p.resumeAt(4, chat.ActionChoice, "inquire")
 	p.run()

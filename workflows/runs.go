@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	taskqueue "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/converter"
 
@@ -51,11 +52,30 @@ func (c *Client) run(ctx context.Context, workflowID string) (chat.WorkflowRun, 
 	if !known { // such as continued as new: the next run is the newest in a moment
 		return chat.WorkflowRun{}, fmt.Errorf("describe workflow %s: status %s says neither open nor closed", workflowID, info.GetStatus())
 	}
-	run := chat.WorkflowRun{Status: status, ID: info.GetExecution().GetRunId(), Length: info.GetHistoryLength()}
+	task := d.GetPendingWorkflowTask()
+	run := chat.WorkflowRun{Status: status, ID: info.GetExecution().GetRunId(), Length: info.GetHistoryLength(), Tries: int(task.GetAttempt()),
+		Waits: task.GetState() == enumspb.PENDING_WORKFLOW_TASK_STATE_SCHEDULED && info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED}
 	if status != chat.RunOpen {
 		run.Closed = info.GetCloseTime().AsTime()
 	}
 	return run, nil
+}
+
+// EndRun ends a run of a thread's workflow.
+func (c *Client) EndRun(ctx context.Context, threadID, run, reason string) error {
+	return ignoreNotFound(c.Temporal.TerminateWorkflow(ctx, ThreadWorkflowID(threadID), run, reason))
+}
+
+// Idle reports whether workers poll for workflow tasks and none waits for them. An older server
+// does not say how many wait; then it is false.
+func (c *Client) Idle(ctx context.Context) (bool, error) {
+	d, err := c.Temporal.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
+		Namespace: c.Namespace, TaskQueue: &taskqueue.TaskQueue{Name: TaskQueue}, TaskQueueType: enumspb.TASK_QUEUE_TYPE_WORKFLOW, ReportStats: true,
+	})
+	if err != nil {
+		return false, fmt.Errorf("describe the task queue: %w", err)
+	}
+	return len(d.GetPollers()) > 0 && d.Stats != nil && d.Stats.GetApproximateBacklogCount() == 0, nil
 }
 
 // interruptedPage is how many threads InterruptedThreads returns at most.

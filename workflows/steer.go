@@ -67,13 +67,20 @@ func (u *turn) readGiven(ctx workflow.Context, r *round) error {
 		u.taking = n
 		defer func() { u.taking = 0 }()
 		// A regular activity, because a local one can run in a workflow task that Temporal loses.
-		// Then a stop may come first, and the messages need the rows that this one deletes.
+		// Then a stop may come first.
 		if _, err := runWithRetries[any](clean, u, lookupLimits, "Read what the person has added", acts.TakeGiven, request); err != nil {
 			return 0, err
 		}
 		u.Given = slices.Clone(u.Given[n:]) // more may have come
 		for i := range n {
 			u.append(ctx, chat.Entry{Type: chat.EventNotice, Code: chat.NoticeSteered, Ref: chat.GivenKey(request.First + i)})
+		}
+		// The messages are in the log. If their rows cannot be dropped now, the settlement drops them.
+		u.Taken = append(u.Taken, request.TurnIDs...)
+		if _, err := runOnce[any](clean, "Drop the turns of what was read", acts.DropGiven, activities.GivenRequest{TurnRef: u.TurnRef, TurnIDs: u.Taken}); err == nil {
+			u.Taken = nil
+		} else {
+			u.log(ctx).Warn("the turns of messages that were read are dropped later", "error", err)
 		}
 		return n, nil
 	})

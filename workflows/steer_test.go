@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
@@ -167,6 +168,38 @@ func TestStopWhileMessagesAreBeingReadKeepsThemInTheTurn(t *testing.T) {
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
 	require.Equal(t, "notice steered", summary(p.endings[0].Log)[len(p.endings[0].Log)-1])
+}
+
+// An attempt may have copied the message before its answer was lost. Its own turn must still exist.
+func TestMessageThatCannotBeReadKeepsItsOwnTurn(t *testing.T) {
+	s := steerable()
+	s.givenErr = temporal.NewNonRetryableApplicationError("take", chat.CodeDatabase, nil)
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.submit("t2", chat.Steer) })
+	p.at(2, func() { p.resume(decide(yes("c1"))) })
+	p.run()
+	require.Equal(t, []string{"t1 failed/" + chat.CodeDatabase, "t2 completed"}, statuses(p.endings))
+	require.Zero(t, s.calls["DropGiven"])
+}
+
+func TestTurnOfAMessageThatWasReadIsDroppedAtTheEndIfItCannotBeBefore(t *testing.T) {
+	for _, dropErr := range []error{nil, temporal.NewApplicationError("drop", chat.CodeDatabase)} {
+		s := steerable()
+		s.dropErr = dropErr
+		p := newHarness(t, s)
+		p.submitAt(0, "t1", chat.Supersede)
+		p.at(1, func() { p.submit("t2", chat.Steer) })
+		p.at(2, func() { p.resume(decide(yes("c1"))) })
+		p.run()
+		require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+		if dropErr == nil {
+			require.Empty(t, p.endings[0].Taken)
+		} else {
+			require.Equal(t, []string{"t2"}, p.endings[0].Taken)
+			require.Equal(t, 1, s.calls["DropGiven"], "the turn does not wait for the database")
+		}
+	}
 }
 
 // Repair keeps, and history shows, what a thread says that it has.

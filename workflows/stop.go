@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -55,12 +56,8 @@ const (
 // cancel stops the turn that it names, whether it runs, waits, or is not submitted
 // yet. Without a turn id it stops the open one.
 func (t *thread) cancel(ctx workflow.Context, c chat.Cancel) {
-	if c.Reason == "" {
-		c.Reason = chat.UserCancelled
-	}
-	if c.Channel == "" {
-		c.Channel = chat.BySignal
-	}
+	c.Reason = cmp.Or(c.Reason, chat.UserCancelled)
+	c.Channel = cmp.Or(c.Channel, chat.BySignal)
 	if t.turn != nil && (c.TurnID == "" || c.TurnID == t.turn.TurnID) {
 		t.turn.stop(ctx, c.Reason, c.Channel)
 		return
@@ -216,7 +213,5 @@ func stoppedByActivity(err error) bool {
 func (u *turn) awaitStopReason(ctx workflow.Context) {
 	// An error means that the workflow itself was cancelled: that is a reason, too.
 	_, _ = workflow.AwaitWithTimeout(ctx, stopReasonTimeout, func() bool { return u.Stopped != "" })
-	if u.Stopped == "" {
-		u.Stopped = chat.UserCancelled
-	}
+	u.Stopped = cmp.Or(u.Stopped, chat.UserCancelled)
 }

@@ -34,6 +34,7 @@ type carried struct {
 	Seen   []seen          `json:"seen,omitempty"`   // recent submits
 	Early  []earlyCancel   `json:"early,omitempty"`  // cancels that came before their submit
 	Agent  chat.Agent      `json:"agent,omitempty"`  // of the turn that began last
+	Space  string          `json:"space,omitempty"`  // of the same turn
 	Undone string          `json:"undone,omitempty"` // the turn rolled back last; the next one takes its place
 	// Resumed is the id of the resume update that was accepted last. Its client may have lost
 	// the acknowledgement and sends it again to the next run.
@@ -145,6 +146,9 @@ type thread struct {
 	ending      bool             // this run begins no more turns
 }
 
+// setup registers the handlers. That of an update runs in one go with its validator, and alone
+// when a history is replayed. So it does not check again: its error would be the update's outcome
+// for ever, and a validator that has become stricter would fail the replay.
 func (t *thread) setup(ctx workflow.Context) error {
 	t.changed = workflow.NewBufferedChannel(ctx, 1)
 	if t.Carried.Open != nil {
@@ -391,7 +395,7 @@ func (t *thread) validateSubmit(_ workflow.Context, s SubmitRequest) error {
 		return nil
 	}
 	if s.Replaces != "" && t.waiting(s.Replaces) < 0 && t.given(s.Replaces) < 0 {
-		return errBegun()
+		return temporal.NewApplicationError("the message does not wait any more", chat.CodeTurnBegun)
 	}
 	if s.OnBusy == chat.Reject {
 		if running, busy := t.busy(); busy {
@@ -402,11 +406,6 @@ func (t *thread) validateSubmit(_ workflow.Context, s SubmitRequest) error {
 		return temporal.NewApplicationError("too many messages wait for the database", chat.CodeDatabase)
 	}
 	return nil
-}
-
-// errBegun rejects a message that is to replace one that no longer waits.
-func errBegun() error {
-	return temporal.NewApplicationError("the message does not wait any more", chat.CodeTurnBegun)
 }
 
 // allWaiting returns the messages that wait: for the open turn to read them, or for turns of
@@ -451,7 +450,7 @@ func (t *thread) unsaved() (size int) {
 // Temporal delivers it with that task anyway.
 func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, error) {
 	t.adoptGeneration(s)
-	if s.Owner != "" && s.Owner != t.Owner { // a claim moved only the workflow, or only the rows
+	if s.Owner != "" { // a claim may have moved only the workflow, or only the rows
 		if err := t.changeOwner(ctx, s.Owner); err != nil {
 			return SubmitReply{}, err
 		}
@@ -466,9 +465,7 @@ func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, err
 	at := len(t.Carried.Queue)
 	if s.Replaces != "" {
 		t.takeBack(s.Replaces)
-		if at = t.waiting(s.Replaces); at < 0 { // it began after the validator
-			return SubmitReply{}, errBegun()
-		}
+		at = t.waiting(s.Replaces)
 		t.Carried.Queue[at].Stopped = chat.RolledBack
 		at++
 	}
@@ -561,9 +558,8 @@ func (t *thread) validateResume(r ResumeRequest) error {
 }
 
 func (t *thread) resume(ctx workflow.Context, r ResumeRequest) error {
-	// Another answer may have been accepted between validator and handler.
-	if err := t.validateResumeUpdate(ctx, r); err != nil || t.acceptedBefore(ctx) {
-		return err
+	if t.acceptedBefore(ctx) {
+		return nil
 	}
 	if t.Carried.Resumed = workflow.GetCurrentUpdateInfo(ctx).ID; len(t.Carried.Resumed) > maxUpdateID {
 		t.Carried.Resumed = ""
@@ -607,11 +603,11 @@ func (t *thread) progress(turnID string, after int) (chat.Progress, error) {
 	}
 	// A waiting turn is known, and has no events yet.
 	waits := slices.ContainsFunc(t.allWaiting(), func(s SubmitRequest) bool { return s.TurnID == turnID })
-	return chat.Progress{Known: waits}, nil
+	return chat.Progress{Known: waits || t.turn != nil && slices.Contains(t.turn.Taken, turnID)}, nil
 }
 
 func (t *thread) state() (chat.ThreadState, error) {
-	s := chat.ThreadState{Owner: t.Owner, Agent: t.Carried.Agent, Version: t.Version}
+	s := chat.ThreadState{Owner: t.Owner, Agent: t.Carried.Agent, Space: t.Carried.Space, Version: t.Version}
 	name := func(turnID, runID string) {
 		if s.Names == nil {
 			s.Names = map[string]chat.TurnName{}
@@ -629,6 +625,9 @@ func (t *thread) state() (chat.ThreadState, error) {
 	for _, q := range t.allWaiting() {
 		s.Queue = append(s.Queue, q.TurnID)
 		name(q.TurnID, q.RunID)
+	}
+	if t.turn != nil { // repair leaves their rows alone
+		s.Queue = append(s.Queue, t.turn.Taken...)
 	}
 	return s, nil
 }

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -38,6 +39,8 @@ type openTurn struct {
 	NoImages   bool     `json:"no_images,omitempty"` // the log has the notice
 	// Given are messages that the person wrote while the turn worked, and that it has not read yet.
 	Given []SubmitRequest `json:"given,omitempty"`
+	// Taken are the turns of messages that it has read and whose rows may still exist.
+	Taken []string `json:"taken,omitempty"`
 	// Overdrawn: a limit was reached, and a last model call was made to answer.
 	Overdrawn bool `json:"overdrawn,omitempty"`
 	// Reported counts the reports in the log of calls whose outcome was unknown.
@@ -199,7 +202,7 @@ func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
 		b, err := lookup[activities.Begun](clean, u, "Begin the turn", acts.BeginTurn, ref)
 		if err == nil {
 			if !u.settling { // else it was stopped in the queue, and its agent does not answer
-				u.thread.Carried.Agent = b.Agent
+				u.thread.Carried.Agent, u.thread.Carried.Space = b.Agent, b.Space
 			}
 			u.applyBegun(b)
 			u.append(ctx, chat.Entry{Type: chat.EventTurnStarted})
@@ -214,9 +217,7 @@ func (u *turn) applyBegun(b activities.Begun) {
 		return
 	}
 	u.Parent, u.Unsaved = b.Parent, nil
-	if u.RunID == "" {
-		u.RunID = b.RunID
-	}
+	u.RunID = cmp.Or(u.RunID, b.RunID)
 }
 
 // hasPlace reports whether the turn has its place in the tree.
@@ -243,7 +244,7 @@ func once[T any](u *turn, step string, run func() (T, error)) (T, error) {
 // settle stores the turn's end and closes its log. It retries until the database
 // has stored it: an accepted turn is not lost.
 func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
-	e.Log, e.Kept = u.Log, u.Kept
+	e.Log, e.Kept, e.Taken = u.Log, u.Kept, u.Taken
 	workflow.SetCurrentDetails(ctx, "Turn "+u.TurnID+" has ended: "+string(e.Status))
 	end := chat.Entry{Type: terminalType(e.Status), Code: e.Code, Reason: e.Reason, Channel: e.Channel}
 	// A turn that ran nothing may have been accepted in this very workflow task. If

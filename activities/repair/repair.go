@@ -33,6 +33,10 @@ type Threads interface {
 	Progress(ctx context.Context, threadID, turnID string, after int) (chat.Progress, error)
 	// Cancel ends a turn; open is false when no workflow of the thread is open.
 	Cancel(ctx context.Context, threadID string, c chat.Cancel) (open bool, _ error)
+	// EndRun ends one run of the thread's workflow.
+	EndRun(ctx context.Context, threadID, run, reason string) error
+	// Idle reports whether workers poll for workflow tasks and none waits for them.
+	Idle(ctx context.Context) (bool, error)
 	// ChangeOwner gives an open thread to another owner. It returns a *chat.Refused with
 	// CodeTurnRunning while a turn runs.
 	ChangeOwner(ctx context.Context, threadID, owner string) error
@@ -123,9 +127,7 @@ func (c *Checker) CheckOthers(ctx context.Context, owner, threadID, clientTurnID
 // CheckCancelled is CheckThread after a request to stop a turn: if no workflow has the turn,
 // it ends as cancelled, however recent it is.
 func (c *Checker) CheckCancelled(ctx context.Context, t chat.Turn, reason chat.CancelReason) ([]Finding, error) {
-	if reason == "" {
-		reason = chat.UserCancelled
-	}
+	reason = cmp.Or(reason, chat.UserCancelled)
 	k := check{Checker: c, owner: t.Owner, thread: t.ThreadID, stopped: t.ID, reason: reason}
 	err := k.run(ctx)
 	return k.found, err
@@ -152,6 +154,11 @@ func (k *check) run(ctx context.Context) error {
 	run, err := k.Threads.Run(ctx, k.thread)
 	if err != nil {
 		return err
+	}
+	if len(rows) > 0 {
+		if run, err = k.endLost(ctx, run); err != nil {
+			return err
+		}
 	}
 	if run.Status != chat.RunOpen {
 		k.forget()
@@ -262,6 +269,62 @@ func (k *check) compare(ctx context.Context, run chat.WorkflowRun, rows []chat.T
 	return nil
 }
 
+// stuckAfter is how long a workflow task waits for a worker before EndStuck takes it for lost.
+const stuckAfter = 20 * time.Second
+
+// EndStuck ends the run of a thread that has not accepted a message in time, if Temporal has lost
+// its workflow task: no worker gets it, and the run would never accept a message. It ends a run
+// that this process has seen in the same state for stuckAfter, and that has no turn: nothing is
+// lost, and the next message starts a new run.
+func (c *Checker) EndStuck(ctx context.Context, owner, threadID string) error {
+	key := "stuck " + threadID
+	open, err := c.Store.OpenTurns(ctx, owner, threadID)
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return err
+	}
+	run, err := c.Threads.Run(ctx, threadID)
+	if err != nil {
+		return err
+	}
+	if run.Status != chat.RunOpen || !run.Waits || len(open) > 0 {
+		c.forgetSighting(key)
+		return nil
+	}
+	if c.seenFor(key, fmt.Sprint(run.ID, run.Length)) < stuckAfter {
+		return nil
+	}
+	c.forgetSighting(key)
+	c.Log.Warn("ended the run of a thread whose workflow task is lost", "thread", threadID, "workflow_run", run.ID)
+	return c.Threads.EndRun(ctx, threadID, run.ID, "its workflow task is lost")
+}
+
+// lostAfter is how long a workflow task of a thread with an open turn waits before it counts as lost.
+const lostAfter = time.Minute
+
+// endLost ends a run whose workflow task Temporal has lost, so that its turns are settled. It is
+// sure of that when workers are idle, and the same task, which no worker ever had, has waited for
+// lostAfter: a task that fails, because no worker can replay the thread, may succeed later.
+func (k *check) endLost(ctx context.Context, run chat.WorkflowRun) (chat.WorkflowRun, error) {
+	key := "lost " + k.thread
+	if run.Status != chat.RunOpen || !run.Waits || run.Tries > 1 {
+		k.forgetSighting(key)
+		return run, nil
+	}
+	if k.seenFor(key, fmt.Sprint(run.ID, run.Length)) < lostAfter {
+		return run, nil
+	}
+	idle, err := k.Threads.Idle(ctx)
+	if err != nil || !idle || k.DryRun {
+		return run, err
+	}
+	if err := k.Threads.EndRun(ctx, k.thread, run.ID, "its workflow task is lost"); err != nil {
+		return run, err
+	}
+	k.Log.Warn("ended the run of a thread whose workflow task is lost", "thread", k.thread, "workflow_run", run.ID)
+	k.forgetSighting(key)
+	return chat.WorkflowRun{Status: chat.RunTerminated, ID: run.ID, Closed: time.Now()}, nil
+}
+
 // submitRetries is longer than a submit is retried.
 const submitRetries = 30 * time.Second
 
@@ -358,7 +421,7 @@ func (k *check) mark(ctx context.Context, row chat.Turn, state chat.ThreadState)
 	k.recheck = true
 	now, err := k.Store.Turn(ctx, k.owner, row.ID)
 	if err != nil || now.Status != row.Status {
-		return ignoreNotFound(err)
+		return db.IgnoreNotFound(err)
 	}
 	again, err := k.Threads.State(ctx, k.thread)
 	if err != nil {
@@ -381,7 +444,7 @@ func (k *check) setStatus(ctx context.Context, turnID, problem string, status ch
 		mark = func() error { return k.Store.MarkAsking(ctx, k.owner, turnID, asks.Type, "") }
 	}
 	if err := mark(); err != nil {
-		return ignoreNotFound(err)
+		return db.IgnoreNotFound(err)
 	}
 	repair := "marked as " + string(status)
 	k.found = append(k.found, k.finding(turnID, problem, repair, false))
@@ -446,13 +509,6 @@ func questionID(s chat.ThreadState) string {
 		return ""
 	}
 	return s.Pending.ID
-}
-
-func ignoreNotFound(err error) error {
-	if errors.Is(err, db.ErrNotFound) {
-		return nil
-	}
-	return err
 }
 
 // fingerprint identifies the current state of a thread's rows and workflow.

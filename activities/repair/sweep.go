@@ -310,7 +310,7 @@ func (w *sweep) drop(ctx context.Context, t db.TurnRef, before time.Time) error 
 	case p.Known:
 		return nil
 	}
-	return ignoreNotFound(w.Store.DropTurn(ctx, t.Owner, t.TurnID, before))
+	return db.IgnoreNotFound(w.Store.DropTurn(ctx, t.Owner, t.TurnID, before))
 }
 
 func (w *sweep) document(ctx context.Context, d db.DocumentRef) error {
@@ -331,7 +331,7 @@ func (w *sweep) document(ctx context.Context, d db.DocumentRef) error {
 	case again:
 		f.Repair, err = "ingest restarted", w.Engine.Ingest(ctx, d.Owner, d.ID)
 	default:
-		f.Repair, err = "marked as failed", ignoreNotFound(w.Store.FailDocument(ctx, d.Owner, d.ID, chat.ReasonIngestFailed))
+		f.Repair, err = "marked as failed", db.IgnoreNotFound(w.Store.FailDocument(ctx, d.Owner, d.ID, chat.ReasonIngestFailed))
 	}
 	if err != nil {
 		return err

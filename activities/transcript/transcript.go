@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/tiptap"
 )
 
@@ -44,8 +45,8 @@ func Render(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]
 	return w.events(entries), nil
 }
 
-// End does the work of Render and Prompts for a whole log, for a caller that has read the
-// texts. It leaves out the tool descriptions that people need to decide about calls,
+// End returns the events of a whole log, and the parts of it that become messages of the history,
+// for a caller that has read the texts. It leaves out the tool descriptions that people need to decide about calls,
 // because no question is open any more.
 func End(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts map[string]string) ([]chat.Event, []db.Prompt, error) {
 	w, err := load(ctx, store, ref, entries, texts)
@@ -53,6 +54,11 @@ func End(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts 
 		return nil, nil, err
 	}
 	return w.events(entries), w.prompts(entries), nil
+}
+
+// Prompts are those of End, without the names of documents and sets. It reads nothing else.
+func Prompts(ref Ref, entries []chat.Entry, texts map[string]string) []db.Prompt {
+	return words{ref: ref, texts: texts}.prompts(entries)
 }
 
 func (w words) events(entries []chat.Entry) []chat.Event {
@@ -65,16 +71,8 @@ func (w words) events(entries []chat.Entry) []chat.Event {
 	return events
 }
 
-// Prompts returns the parts of a log that become messages of the history: the questions
+// prompts returns the parts of a log that become messages of the history: the questions
 // with their answers, and the notices, except those about ignored answers.
-func Prompts(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]db.Prompt, error) {
-	w, err := load(ctx, store, ref, entries, nil)
-	if err != nil {
-		return nil, err
-	}
-	return w.prompts(entries), nil
-}
-
 func (w words) prompts(entries []chat.Entry) []db.Prompt {
 	var prompts []db.Prompt
 	questions := map[string]chat.Question{}
@@ -181,15 +179,7 @@ const maxID = 128
 
 // ids keeps the strings that can be ids, each once.
 func ids(in []string) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, id := range in {
-		if id != "" && id != chat.AllDocs && len(id) <= maxID && !seen[id] {
-			seen[id] = true
-			out = append(out, id)
-		}
-	}
-	return out
+	return slices.DeleteFunc(language.Distinct(in), func(id string) bool { return id == chat.AllDocs || len(id) > maxID })
 }
 
 func tagged(v chat.ResumeValue) (docs, sets []string) {

@@ -156,9 +156,9 @@ func TestAnswerIsRenderedWithLabelsAndTitles(t *testing.T) {
 			`{"type":"mention","attrs":{"category":"document","id":"d2","label":"Policy"}}`)}, "Policy"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			prompts, err := Prompts(context.Background(), store, ref, []chat.Entry{
+			_, prompts, err := End(context.Background(), store, ref, []chat.Entry{
 				{Type: chat.EventInterrupt, Question: &tc.q}, {Type: chat.EventResumed, Answers: "q", Resume: &tc.v},
-			})
+			}, nil)
 			require.NoError(t, err)
 			require.Len(t, prompts, 1)
 			require.Equal(t, tc.want, prompts[0].Answer)
@@ -248,7 +248,8 @@ func TestAnAgentsOwnWordsAreRenderedAsTheyAre(t *testing.T) {
 	require.Equal(t, []chat.Option{{ID: "now", Label: "Now"}, {ID: "later", Label: "Some day"}}, events[1].Interrupt.Options)
 	require.Equal(t, "It will come.", events[3].Message)
 
-	prompts := must.Have(Prompts(context.Background(), store, ref, entries))(t)
+	_, prompts, err := End(context.Background(), store, ref, entries, nil)
+	require.NoError(t, err)
 	require.Len(t, prompts, 2)
 	require.Equal(t, []string{"How fast?", "Some day"}, []string{prompts[0].Message, prompts[0].Answer})
 	require.Equal(t, "It will come.", prompts[1].Message)

@@ -352,6 +352,9 @@ func (d *documentsTurn) retrieve() (err error) {
 	if d.found.UnreadPages {
 		shown = append(shown, notice(chat.NoticeUnreadPages))
 	}
+	if d.found.Elsewhere {
+		shown = append(shown, notice(chat.NoticeElsewhere))
+	}
 	if d.found.Partly {
 		shown = append(shown, notice(chat.NoticeDocumentsPartly))
 	}

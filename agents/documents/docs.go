@@ -43,11 +43,24 @@ func (a *Activities) docsOrNil(ctx context.Context, ref activities.TurnRef) (_ *
 		return nil, false, err
 	}
 	d, open, err := a.docsByRules(ctx, ref, t.Content.Action, t)
+	if open != nil && !namesProcessing(open) {
+		a.PutAside(ref, docsAside, &ruled{t.Content.Action, d, open})
+	}
 	if err != nil || open != nil {
 		return nil, open != nil && namesProcessing(open), err
 	}
 	return &d, d.Processing, nil
 }
+
+// ruled is what the rules have found about a message whose documents a model has to find.
+type ruled struct {
+	action chat.Action
+	docs   Docs
+	open   *mention.Candidates
+}
+
+// docsAside is the name of a ruled that was put aside.
+const docsAside = "docs"
 
 // namesProcessing reports whether a document that is still processing may be meant.
 func namesProcessing(c *mention.Candidates) bool {
@@ -74,6 +87,9 @@ func (a *Activities) inferDocs(ctx context.Context, ref activities.TurnRef, acti
 	t, err := a.Turn(ctx, ref)
 	if err != nil {
 		return Docs{}, err
+	}
+	if known, is := a.TakeAside(ref, docsAside).(*ruled); is && known.action == cmp.Or(action, t.Content.Action) {
+		return a.docsByModel(ctx, ref, known.action, known.open, known.docs.HasText)
 	}
 	d, open, err := a.docsByRules(ctx, ref, cmp.Or(action, t.Content.Action), t)
 	if err != nil || open == nil {

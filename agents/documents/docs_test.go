@@ -1,8 +1,10 @@
 package documents
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
@@ -84,6 +87,34 @@ func TestRulesLeaveTheRestToTheModel(t *testing.T) {
 	require.Nil(t, in)
 	require.Nil(t, docs)
 	require.Zero(t, b.Model.Calls())
+}
+
+// The step that asks a model for the documents takes what the rules have found.
+func TestVisibleDocumentsAreReadOnceForRulesAndModel(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	d := b.Doc("Leave Policy", "One.")
+	b.Model.Answers = []any{resolved(chat.High, d)}
+	store := &countingStore{Store: b.Kit.Store}
+	b.Kit.Store = store
+	ref := b.Say("What does the Leave Policy say?")
+	require.Nil(t, must[*Docs](b, b.DocsByRules, ref))
+	require.Equal(t, []string{d}, must[Docs](b, b.InferDocs, ref, chat.Action("")).IDs)
+	require.EqualValues(t, 1, store.visible.Load())
+
+	b.Model.Answers = append(b.Model.Answers, resolved(chat.High, d))
+	require.Equal(t, []string{d}, must[Docs](b, b.InferDocs, ref, chat.Action("")).IDs, "what was taken once is read again")
+	require.EqualValues(t, 2, store.visible.Load())
+}
+
+type countingStore struct {
+	db.Store
+	visible atomic.Int64
+}
+
+func (s *countingStore) VisibleDocuments(ctx context.Context, owner string) ([]chat.Document, error) {
+	s.visible.Add(1)
+	return s.Store.VisibleDocuments(ctx, owner)
 }
 
 func TestMentionsTagsAndSetsAreMergedAndSetsExpanded(t *testing.T) {

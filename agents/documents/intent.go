@@ -143,8 +143,8 @@ func (a *Activities) classify(ctx context.Context, ref activities.TurnRef, t cha
 			answer.Actions = append([]chat.Action{chat.Inquire}, answer.Actions...)
 		}
 	}
-	if answer.Action == chat.Inquire && answer.Confidence == chat.Medium && !a.Model.Info().Offline {
-		onlyName, err := a.namesOneDocument(ctx, t, content)
+	if mentions := len(content.Labels()) > 0; answer.Action == chat.Inquire && (answer.Confidence == chat.Medium || mentions) && !a.Model.Info().Offline {
+		onlyName, err := a.onlyNames(ctx, t, content)
 		if err != nil {
 			return Intent{}, err
 		}
@@ -165,10 +165,16 @@ func (a *Activities) classify(ctx context.Context, ref activities.TurnRef, t cha
 // maxNameWords is the number of words of the longest message that may be only a name.
 const maxNameWords = 12
 
-// namesOneDocument reports whether the first message of a conversation is the title of a
-// document and nothing else: it does not say what to do with it.
-func (a *Activities) namesOneDocument(ctx context.Context, t chat.Turn, content tiptap.Content) (bool, error) {
-	if len(language.Words(t.Content.Message)) > maxNameWords || len(content.Labels()) > 0 || t.Parent != "" && t.Parent != chat.RootCheckpoint {
+// onlyNames reports whether the first message of a conversation is the title of a document, or
+// mentions, and nothing else: it does not say what to do with them.
+func (a *Activities) onlyNames(ctx context.Context, t chat.Turn, content tiptap.Content) (bool, error) {
+	if t.Parent != "" && t.Parent != chat.RootCheckpoint || t.Content.WebSearch || len(t.Content.Attachments) > 0 {
+		return false, nil
+	}
+	if labels := content.Labels(); len(labels) > 0 {
+		return intent.OnlyMentions(language.ReplaceNames(t.Content.Message, labels, " ")), nil
+	}
+	if len(language.Words(t.Content.Message)) > maxNameWords {
 		return false, nil
 	}
 	docs, err := a.Store.VisibleDocuments(ctx, t.Owner)

@@ -90,6 +90,30 @@ func TestUnparseableIntentFallsBackToInquireWithLowConfidence(t *testing.T) {
 	require.Equal(t, chat.Low, got.Confidence)
 }
 
+func TestFirstMessageThatOnlyMentionsDocumentsAsksWhatToDo(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, message string
+		attached        []string
+		want            chat.Confidence
+	}{
+		"a document alone":        {message: "@Lease", want: chat.Low},
+		"a question with it":      {message: "@Lease what is the rent?", want: chat.High},
+		"it goes on":              {before: "What is the rent?", message: "@Lease", want: chat.High},
+		"a picture comes with it": {message: "@Lease", attached: []string{"p"}, want: chat.High},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			d := b.Doc("Lease", "The rent is 900 euros.")
+			if c.before != "" {
+				b.Exchange(c.before, "900 euros.")
+			}
+			b.Model.Answers = []any{intentOf(chat.Inquire, chat.High)}
+			got := b.understand(b.Begin(chat.Content{Message: c.message, TaggedDocs: []string{d}, Attachments: c.attached, TipTap: composed(mentionNode("document", d, "Lease"))}))
+			require.Equal(t, c.want, got.Confidence)
+		})
+	}
+}
+
 func TestMultiActionOffersTheActionsNamed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/agents/documents/mention"
+	"github.com/palaver-chat/palaver/agents/documents/offline"
 	"github.com/palaver-chat/palaver/agents/documents/prompt"
 	shared "github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
@@ -127,11 +129,12 @@ func (a *Activities) gather(parent context.Context, ref activities.TurnRef, r Wr
 
 const (
 	maxOpened       = 3     // documents whose tables the engine without a model looks at
+	maxListed       = 2     // best passages, the lists of whose documents it looks at
 	maxOpenedChunks = 2_000 // passages of one of them; it does not look at a part of a table
 )
 
 // open adds the documents with a row of a table among the passages, the best first, then those that
-// the message names.
+// the message names, then those of the best passages.
 func (a *Activities) open(ctx context.Context, ref activities.TurnRef, hits []chat.Hit, named []chat.Document, m *material) error {
 	var ids []string
 	for _, h := range hits {
@@ -143,7 +146,18 @@ func (a *Activities) open(ctx context.Context, ref activities.TurnRef, hits []ch
 		ids = append(ids, d.ID)
 	}
 	ids = language.Distinct(ids)
-	for _, id := range ids[:min(len(ids), maxOpened)] {
+	ids = ids[:min(len(ids), maxOpened)]
+	for _, h := range hits[:min(len(hits), maxListed)] {
+		ids = append(ids, h.DocID)
+	}
+	if offline.ComparesRows(m.Message) {
+		about, err := a.tablesAbout(ctx, ref, m.Message)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, about...)
+	}
+	for _, id := range language.Distinct(ids) {
 		chunks, err := a.Store.DocumentChunks(ctx, ref.Owner, id, maxOpenedChunks)
 		if err != nil {
 			return fmt.Errorf("open a document with tables: %w", err)
@@ -153,6 +167,22 @@ func (a *Activities) open(ctx context.Context, ref activities.TurnRef, hits []ch
 		}
 	}
 	return nil
+}
+
+// tablesAbout returns spreadsheets whose titles have a word of the message: rows do not say of what they are.
+func (a *Activities) tablesAbout(ctx context.Context, ref activities.TurnRef, message string) (ids []string, err error) {
+	docs, err := a.Store.VisibleDocuments(ctx, ref.Owner)
+	if err != nil {
+		return nil, fmt.Errorf("find spreadsheets: %w", err)
+	}
+	asked := language.StemsOf(strings.Join(language.AskedWords(message), " "))
+	for _, d := range docs {
+		if len(ids) < maxListed && d.Status == chat.DocReady && slices.Contains([]string{"csv", "xlsx", "ods"}, d.Format) &&
+			slices.ContainsFunc(language.ContentWords(d.Title), func(w string) bool { return asked[language.Stem(w)] }) {
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids, nil
 }
 
 // storedPages returns the pages of the turn's web search; none when they cannot be decoded.

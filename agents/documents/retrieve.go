@@ -58,7 +58,7 @@ func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r Ret
 			return Retrieved{}, err
 		}
 	}
-	out := Retrieved{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable, Partly: s.Partly, NoWeb: !a.webOn(), Widened: widened, Quiet: a.Model.Info().Offline}
+	out := Retrieved{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable, Partly: s.Partly, NoWeb: !a.webOn(), Widened: widened, Elsewhere: widened && q.text != q.whole, Quiet: a.Model.Info().Offline}
 	if out.Confidence == chat.High && r.Web && (q.webAsked || r.Action != chat.Inquire) {
 		out.Confidence = chat.Medium // the documents alone cannot say what is current
 	}

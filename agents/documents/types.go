@@ -84,6 +84,8 @@ type Retrieved struct {
 	Partly      bool `json:"partly,omitempty"`  // more documents than fit; some were left out
 	NoWeb       bool `json:"no_web,omitempty"`  // the web cannot be searched, so the question does not offer it
 	Widened     bool `json:"widened,omitempty"` // the documents meant have too little; others have more
+	// Elsewhere: it was widened, and the message names the documents meant.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 	// Quiet: nothing is asked when too little was found. Without a model, the answer shows what
 	// was found.
 	Quiet bool `json:"quiet,omitempty"`

@@ -140,7 +140,7 @@ func TestSearchWidensWhenTheMentionedDocumentHasNoAnswer(t *testing.T) {
 			}
 			got := must[Retrieved](b, b.Retrieve, b.Begin(content), RetrieveRequest{Action: chat.Inquire, DocIDs: []string{d}, Hint: true})
 			require.Equal(t, c.want, got.Confidence)
-			require.Equal(t, c.widened, got.Widened)
+			require.Equal(t, []bool{c.widened, c.widened}, []bool{got.Widened, got.Elsewhere})
 		})
 	}
 }

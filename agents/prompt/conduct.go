@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"strings"
@@ -69,10 +70,7 @@ func EarlierCalls(results []chat.ToolResult) []llm.Message {
 	}
 	out := []llm.Message{{Role: llm.Assistant}}
 	for _, r := range results {
-		content := r.Content
-		if content == "" {
-			content = messages.ToolStopped.Text
-		}
+		content := cmp.Or(r.Content, messages.ToolStopped.Text)
 		content = Shorten(citationMarker.ReplaceAllString(content, ""), maxEarlierResult)
 		out[0].Calls = append(out[0].Calls, llm.ToolCall{ID: r.ToolCallID, Name: r.Name, Arguments: chat.Arguments(string(r.Arguments))})
 		out = append(out, llm.Message{Role: llm.ToolRole, CallID: r.ToolCallID, Text: resultBlock(r.Name, llm.Data(content), r.IsError)})

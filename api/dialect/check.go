@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 )
 
@@ -174,6 +175,15 @@ func (p *Problems) UUIDs(field string, list []string) []string {
 		}
 	}
 	return out
+}
+
+// Scope checks the ids of the spaces that a conversation reads.
+func (p *Problems) Scope(field string, list []string) []string {
+	if len(list) > chat.MaxScope {
+		p.Add(field, "must have at most "+strconv.Itoa(chat.MaxScope)+" entries")
+		return nil
+	}
+	return p.UUIDs(field, list)
 }
 
 // TipTap checks the composer's document: an object of at most 256 kB and limited depth. It returns

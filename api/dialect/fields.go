@@ -15,6 +15,7 @@ import (
 type Fields struct {
 	SpaceID            *string         `json:"space_id"`
 	TipTap             json.RawMessage `json:"tiptap_json"`
+	SpaceIDs           []string        `json:"space_ids"`
 	TaggedDocs         []string        `json:"tagged_doc_ids"`
 	TaggedSets         []string        `json:"tagged_set_ids"`
 	Action             *string         `json:"action"`
@@ -44,6 +45,7 @@ func (f Fields) Submit(p *Problems, agents chat.Agents, agent chat.Agent, cancel
 			TipTap:        p.TipTap("tiptap_json", f.TipTap),
 			TaggedDocs:    p.UUIDs("tagged_doc_ids", f.TaggedDocs),
 			TaggedSets:    p.UUIDs("tagged_set_ids", f.TaggedSets),
+			Spaces:        p.Scope("space_ids", f.SpaceIDs),
 			Action:        chat.Action(value(f.Action)),
 			Agent:         agent,
 			Model:         value(f.Model),

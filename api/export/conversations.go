@@ -57,10 +57,10 @@ type turnJSON struct {
 
 func (a *archive) conversations(ctx context.Context, have db.UserData) error {
 	for _, id := range have.Threads {
-		if err := ignoreNotFound(a.conversation(ctx, id)); err != nil {
+		if err := db.IgnoreNotFound(a.conversation(ctx, id)); err != nil {
 			return fmt.Errorf("conversation %s: %w", id, err)
 		}
-		if err := ignoreNotFound(a.repo(ctx, id)); err != nil {
+		if err := db.IgnoreNotFound(a.repo(ctx, id)); err != nil {
 			return fmt.Errorf("message repository of conversation %s: %w", id, err)
 		}
 	}
@@ -109,7 +109,7 @@ func (a *archive) conversation(ctx context.Context, id string) error {
 		return err
 	}
 	out := &turnWriter{archive: a, w: w}
-	if err := ignoreNotFound(out.all(ctx, id)); err != nil {
+	if err := db.IgnoreNotFound(out.all(ctx, id)); err != nil {
 		return err
 	}
 	_, err = io.WriteString(w, "\n]}\n")

@@ -79,7 +79,12 @@ func Write(ctx context.Context, store Store, owner string, at time.Time, w io.Wr
 	if err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.imports, a.sets, a.attachments, a.connections, a.keys, a.shares, a.boards} {
+	return a.write(ctx, have, a.profile, a.conversations, a.documents, a.imports, a.sets, a.attachments, a.connections, a.keys, a.shares, a.boards)
+}
+
+// write writes the parts of an archive, and its end.
+func (a *archive) write(ctx context.Context, have db.UserData, parts ...func(context.Context, db.UserData) error) error {
+	for _, part := range parts {
 		if err := part(ctx, have); err != nil {
 			return err
 		}
@@ -103,7 +108,7 @@ func (a *archive) profile(ctx context.Context, _ db.UserData) error {
 
 func (a *archive) documents(ctx context.Context, have db.UserData) error {
 	for _, id := range have.Documents {
-		if err := ignoreNotFound(a.document(ctx, id)); err != nil {
+		if err := db.IgnoreNotFound(a.document(ctx, id)); err != nil {
 			return fmt.Errorf("document %s: %w", id, err)
 		}
 	}
@@ -129,11 +134,9 @@ func (a *archive) imports(ctx context.Context, _ db.UserData) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	out := make([]importJSON, len(list))
-	for n, i := range list {
-		out[n] = importJSON{i.ID, i.ThreadID, i.URL, i.Source, cmp.Or(i.Title, i.Name), i.State, i.DocID, i.Message, i.CreatedAt}
-	}
-	return a.json("imports.json", out)
+	return writeList(a, "imports.json", list, func(i chat.Import) importJSON {
+		return importJSON{i.ID, i.ThreadID, i.URL, i.Source, cmp.Or(i.Title, i.Name), i.State, i.DocID, i.Message, i.CreatedAt}
+	})
 }
 
 // documentJSON describes a document.
@@ -158,14 +161,14 @@ func (a *archive) document(ctx context.Context, id string) error {
 		return err
 	}
 	text, err := a.store.DocumentText(ctx, a.User, id)
-	if err := ignoreNotFound(err); err != nil {
+	if err := db.IgnoreNotFound(err); err != nil {
 		return err
 	}
 	raw, err := a.store.Original(ctx, a.User, id)
 	if d.Status != chat.DocReady {
 		_, raw, err = a.store.RawDocument(ctx, a.User, id)
 	}
-	if err := ignoreNotFound(err); err != nil {
+	if err := db.IgnoreNotFound(err); err != nil {
 		return err
 	}
 	a.Documents++
@@ -200,19 +203,15 @@ func (a *archive) sets(ctx context.Context, _ db.UserData) error {
 		Documents []string `json:"document_ids"`
 	}
 	all := []setJSON{}
-	for cursor := ""; ; {
-		page, err := a.store.ListSets(ctx, a.User, cursor, listAtOnce)
-		if err != nil {
-			return err
-		}
-		for _, s := range page.Items {
-			all = append(all, setJSON{s.ID, s.Name, s.DocIDs})
-		}
-		if cursor = page.Next; cursor == "" {
-			a.Sets = len(all)
-			return a.json("document-sets.json", all)
-		}
+	err := each(ctx, a.User, a.store.ListSets, func(s chat.DocumentSet) error {
+		all = append(all, setJSON{s.ID, s.Name, s.DocIDs})
+		return nil
+	})
+	if err != nil {
+		return err
 	}
+	a.Sets = len(all)
+	return a.json("document-sets.json", all)
 }
 
 func (a *archive) attachments(ctx context.Context, _ db.UserData) error {
@@ -245,17 +244,16 @@ func (a *archive) keys(ctx context.Context, _ db.UserData) error {
 		CreatedAt time.Time `json:"created_at"`
 		UsedAt    time.Time `json:"used_at,omitzero"`
 		ExpiresAt time.Time `json:"expires_at,omitzero"`
+		Space     string    `json:"space_id,omitempty"` // it works there only
 	}
 	rows, err := a.store.Keys(ctx, a.User)
 	if err != nil {
 		return err
 	}
-	all := []keyJSON{}
-	for _, k := range rows {
-		all = append(all, keyJSON{k.ID, k.Name, k.CreatedAt, k.UsedAt, k.ExpiresAt})
-	}
-	a.Manifest.Keys = len(all)
-	return a.json("keys.json", all)
+	a.Manifest.Keys = len(rows)
+	return writeList(a, "keys.json", rows, func(k db.Key) keyJSON {
+		return keyJSON{k.ID, k.Name, k.CreatedAt, k.UsedAt, k.ExpiresAt, k.Space}
+	})
 }
 
 // shares lists the links to conversations, without their tokens and without the copies of
@@ -271,12 +269,10 @@ func (a *archive) shares(ctx context.Context, _ db.UserData) error {
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	all := []shareJSON{}
-	for _, s := range rows {
-		all = append(all, shareJSON{s.ID, s.ThreadID, s.Title, s.CreatedAt})
-	}
-	a.Manifest.Shares = len(all)
-	return a.json("shared-links.json", all)
+	a.Manifest.Shares = len(rows)
+	return writeList(a, "shared-links.json", rows, func(s db.Share) shareJSON {
+		return shareJSON{s.ID, s.ThreadID, s.Title, s.CreatedAt}
+	})
 }
 
 // connections lists the connected accounts, without their tokens.
@@ -291,29 +287,19 @@ func (a *archive) connections(ctx context.Context, _ db.UserData) error {
 	if err != nil {
 		return err
 	}
-	all := []connectionJSON{}
-	for _, c := range rows {
-		all = append(all, connectionJSON{c.Provider, c.Account, c.Scope, c.CreatedAt})
-	}
-	a.Manifest.Connections = len(all)
-	return a.json("connections.json", all)
+	a.Manifest.Connections = len(rows)
+	return writeList(a, "connections.json", rows, func(c db.Connection) connectionJSON {
+		return connectionJSON{c.Provider, c.Account, c.Scope, c.CreatedAt}
+	})
 }
 
 func (a *archive) boards(ctx context.Context, _ db.UserData) error {
-	for cursor := ""; ; {
-		page, err := a.store.ListBoards(ctx, a.User, cursor, listAtOnce)
-		if err != nil {
-			return err
+	return each(ctx, a.User, a.store.ListBoards, func(b db.Board) error {
+		if err := db.IgnoreNotFound(a.board(ctx, b.ID)); err != nil {
+			return fmt.Errorf("discovery board %s: %w", b.ID, err)
 		}
-		for _, b := range page.Items {
-			if err := ignoreNotFound(a.board(ctx, b.ID)); err != nil {
-				return fmt.Errorf("discovery board %s: %w", b.ID, err)
-			}
-		}
-		if cursor = page.Next; cursor == "" {
-			return nil
-		}
-	}
+		return nil
+	})
 }
 
 // board writes a board in the form in which people export it.
@@ -328,6 +314,32 @@ func (a *archive) board(ctx context.Context, id string) error {
 	}
 	a.Boards++
 	return a.json("discoveries/"+id+".json", b.File())
+}
+
+// each calls do with the items of a list, page by page.
+func each[T any](ctx context.Context, owner string, list func(_ context.Context, owner, cursor string, limit int) (db.Page[T], error), do func(T) error) error {
+	for cursor := ""; ; {
+		page, err := list(ctx, owner, cursor, listAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			if err := do(item); err != nil {
+				return err
+			}
+		}
+		if cursor = page.Next; cursor == "" {
+			return nil
+		}
+	}
+}
+
+func writeList[R, J any](a *archive, name string, rows []R, show func(R) J) error {
+	all := make([]J, len(rows))
+	for i, r := range rows {
+		all[i] = show(r)
+	}
+	return a.json(name, all)
 }
 
 func (a *archive) json(name string, v any) error {
@@ -349,12 +361,4 @@ func (a *archive) file(name string, content []byte) error {
 
 func (a *archive) create(name string) (io.Writer, error) {
 	return a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: a.ExportedAt})
-}
-
-// ignoreNotFound returns nil for the error of a row that was deleted meanwhile, else err.
-func ignoreNotFound(err error) error {
-	if errors.Is(err, db.ErrNotFound) {
-		return nil
-	}
-	return err
 }

@@ -163,3 +163,35 @@ func TestArchiveThatCannotBeWrittenIsAnError(t *testing.T) {
 	person(t, s, "ann", "marzipan")
 	require.ErrorContains(t, Write(t.Context(), s, "ann", time.Now(), &full{100}), "full")
 }
+
+// Rule I29.
+func TestArchiveSaysInWhichSpaceAKeyWorks(t *testing.T) {
+	s := litetest.Store(t)
+	require.NoError(t, s.CreateSpace(t.Context(), "ann", chat.Space{ID: "team", Name: "Team"}))
+	for name, space := range map[string]string{"bound": "team", "free": ""} {
+		require.NoError(t, s.CreateKey(t.Context(), db.Key{ID: name, Owner: "ann", Name: name, Digest: "digest of " + name, Space: space}))
+	}
+	var out bytes.Buffer
+	require.NoError(t, Write(t.Context(), s, "ann", time.Now(), &out))
+	var keys []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(unpack(t, out.Bytes())["keys.json"]), &keys))
+	spaces := map[any]any{}
+	for _, k := range keys {
+		spaces[k["name"]] = k["space_id"]
+	}
+	require.Equal(t, map[any]any{"bound": "team", "free": nil}, spaces)
+}
+
+// Rule D21: what somebody has added to a space is the space's.
+func TestArchiveOfAPersonHasNothingOfASpace(t *testing.T) {
+	s := litetest.Store(t)
+	person(t, s, "ann", "marzipan")
+	require.NoError(t, s.CreateSpace(t.Context(), "ann", chat.Space{ID: "team", Name: "Canary", Instructions: "canary"}))
+	require.NoError(t, s.CreateDocument(t.Context(), chat.Document{ID: "added", Owner: chat.SpaceOwner("team"), AddedBy: "ann", Title: "canary"}, []byte("canary")))
+	require.NoError(t, s.CreateSet(t.Context(), chat.DocumentSet{ID: "set", Owner: chat.SpaceOwner("team"), Name: "canary", DocIDs: []string{"added"}}))
+	var out bytes.Buffer
+	require.NoError(t, Write(t.Context(), s, "ann", time.Now(), &out))
+	for name, content := range unpack(t, out.Bytes()) {
+		require.NotContains(t, strings.ToLower(name+content), "canary", name)
+	}
+}

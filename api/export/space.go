@@ -18,6 +18,7 @@ type spaceJSON struct {
 	Instructions string       `json:"instructions,omitempty"`
 	Agent        chat.Agent   `json:"agent,omitempty"`
 	Effort       chat.Effort  `json:"effort,omitempty"`
+	ToolServers  []string     `json:"tool_servers"`
 	CreatedAt    time.Time    `json:"created_at"`
 	Members      []memberJSON `json:"members"`
 }
@@ -29,13 +30,13 @@ type memberJSON struct {
 	AddedAt time.Time `json:"added_at"`
 }
 
-// WriteSpace streams the archive of a space to w: its settings and members, its documents and
-// sets, and the conversations that are shared there. Each read checks that the manager still
+// WriteSpace streams the archive of a space to w: its settings and members, its documents,
+// sets and boards, and the conversations that are shared there. Each read checks that the manager still
 // reads the space. It leaves out what its members keep to themselves, such as feedback.
 func WriteSpace(ctx context.Context, store Store, manager string, space chat.Space, members []chat.SpaceMember, at time.Time, w io.Writer) error {
 	ctx = db.ReadBy(db.InSpace(ctx, space.ID), manager)
 	a := &archive{store: store, zip: zip.NewWriter(w), library: chat.SpaceOwner(space.ID), shared: true, Manifest: Manifest{Format: format, User: manager, Space: space.ID, ExportedAt: at}}
-	about := spaceJSON{ID: space.ID, Name: space.Name, Instructions: space.Instructions, Agent: space.Agent, Effort: space.Effort, CreatedAt: space.CreatedAt, Members: []memberJSON{}}
+	about := spaceJSON{ID: space.ID, Name: space.Name, Instructions: space.Instructions, Agent: space.Agent, Effort: space.Effort, ToolServers: space.ToolServers, CreatedAt: space.CreatedAt, Members: []memberJSON{}}
 	for _, m := range members {
 		about.Members = append(about.Members, memberJSON{m.Group, m.ID, m.Role.String(), m.AddedAt})
 	}
@@ -43,27 +44,14 @@ func WriteSpace(ctx context.Context, store Store, manager string, space chat.Spa
 		return err
 	}
 	var have db.UserData
-	for cursor := ""; ; {
-		page, err := store.ListDocuments(ctx, manager, cursor, listAtOnce)
-		if err != nil {
-			return err
-		}
-		for _, d := range page.Items {
-			have.Documents = append(have.Documents, d.ID)
-		}
-		if cursor = page.Next; cursor == "" {
-			break
-		}
-	}
-	for _, part := range []func(context.Context, db.UserData) error{a.documents, a.sets, a.sharedConversations} {
-		if err := part(ctx, have); err != nil {
-			return err
-		}
-	}
-	if err := a.json("manifest.json", a.Manifest); err != nil {
+	err := each(ctx, manager, store.ListDocuments, func(d chat.Document) error {
+		have.Documents = append(have.Documents, d.ID)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	return a.zip.Close()
+	return a.write(ctx, have, a.documents, a.sets, a.boards, a.sharedConversations)
 }
 
 func (a *archive) sharedConversations(ctx context.Context, _ db.UserData) error {
@@ -75,23 +63,17 @@ func (a *archive) sharedConversations(ctx context.Context, _ db.UserData) error 
 		},
 		a.store.ArchivedConversations,
 	} {
-		for cursor := ""; ; {
-			page, err := list(ctx, manager, cursor, listAtOnce)
-			if err != nil {
-				return err
+		err := each(ctx, manager, list, func(v chat.Conversation) error {
+			if a.User = v.Owner; !v.Shared {
+				return nil
 			}
-			for _, v := range page.Items {
-				if !v.Shared {
-					continue
-				}
-				a.User = v.Owner
-				if err := ignoreNotFound(a.conversation(ctx, v.ID)); err != nil {
-					return fmt.Errorf("conversation %s: %w", v.ID, err)
-				}
+			if err := db.IgnoreNotFound(a.conversation(ctx, v.ID)); err != nil {
+				return fmt.Errorf("conversation %s: %w", v.ID, err)
 			}
-			if cursor = page.Next; cursor == "" {
-				break
-			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -13,11 +13,13 @@ import (
 // Close it. A nil *Early is valid and holds no subscription.
 type Early struct {
 	turnID  string
-	signals <-chan bus.Signal // nil if subscribing failed
+	signals <-chan bus.Signal // nil if subscribing failed; set when subscribed is closed
 	ctx     context.Context
 	stop    context.CancelFunc
 	used    bool // a follower owns the subscription and ends it
 	known   knownDocs
+
+	subscribed chan struct{}
 }
 
 // knownDocs are documents that the turn's sender may see.
@@ -43,13 +45,20 @@ func (e *Early) Know(docs []chat.Document) {
 	}
 }
 
-// Expect subscribes to a turn before it is submitted.
+// Expect begins to subscribe to a turn that is going to be submitted. It does not wait for the
+// network; call Subscribed before the submit.
 func (h *Hub) Expect(turnID string) *Early {
-	e := &Early{turnID: turnID}
+	e := &Early{turnID: turnID, subscribed: make(chan struct{})}
 	e.ctx, e.stop = context.WithCancel(context.Background())
-	e.signals, _ = h.bus.Subscribe(e.ctx, turnID) // after an error the follower polls instead
+	go func() {
+		defer close(e.subscribed)
+		e.signals, _ = h.bus.Subscribe(e.ctx, turnID) // after an error the follower polls instead
+	}()
 	return e
 }
+
+// Subscribed waits until messages that are published from now on are delivered.
+func (e *Early) Subscribed() { <-e.subscribed }
 
 // Follow is Hub.Follow for the expected turn. If ref has another turn id, because
 // the message was a repeat, the turn is followed without the subscription.

@@ -666,6 +666,7 @@ func TestTurnSubscribedToBeforeItsSubmitIsNotPolled(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		early := h.Expect(testRef.TurnID)
 		defer early.Close()
+		early.Subscribed()
 		w.signal(bus.Signal{Log: []chat.Entry{entry(2, inquire)}}) // arrives before Follow
 		v := early.Follow(h, testRef, Position{}, entry(1, started))
 		defer v.Close()
@@ -676,6 +677,35 @@ func TestTurnSubscribedToBeforeItsSubmitIsNotPolled(t *testing.T) {
 		}
 	})
 }
+
+// The round trip to the bus runs beside those to the database.
+func TestSubmitDoesNotWaitForTheBusBeforeItsRowIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const roundTrip = time.Second
+		h := NewHub(nil, nil, slowBus{roundTrip}, nil, nil)
+		began := time.Now()
+		early := h.Expect(testRef.TurnID)
+		defer early.Close()
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it waited %s", took)
+		}
+		time.Sleep(2 * roundTrip) // the row is written
+		written := time.Now()
+		early.Subscribed()
+		if took := time.Since(written); took != 0 {
+			t.Errorf("it waited %s when the row was written", took)
+		}
+	})
+}
+
+type slowBus struct{ roundTrip time.Duration }
+
+func (b slowBus) Subscribe(context.Context, string) (<-chan bus.Signal, error) {
+	time.Sleep(b.roundTrip)
+	return nil, nil
+}
+
+func (slowBus) Connected() bool { return true }
 
 func TestTurnWhoseWorkerHasNoBusIsPolledAfterASecond(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {

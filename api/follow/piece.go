@@ -3,6 +3,7 @@ package follow
 import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/bus"
+	"slices"
 )
 
 // Bounds for deltas that arrived before their predecessors. Deltas beyond the bounds
@@ -98,12 +99,7 @@ func (p *piece) load(d db.Draft) (grown bool) {
 
 // gap reports whether text is missing before something that has arrived.
 func (p *piece) gap() bool {
-	for _, d := range p.early {
-		if d.Piece == p.n && d.Attempt == p.attempt {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.early, func(d bus.Delta) bool { return d.Piece == p.n && d.Attempt == p.attempt })
 }
 
 // next starts piece n with the deltas that have arrived early.

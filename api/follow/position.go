@@ -63,15 +63,9 @@ func ParsePosition(s string) (Position, error) {
 }
 
 func validTurnID(s string) bool {
-	if s == "" || len(s) > maxTurnID {
-		return false
-	}
-	for _, c := range []byte(s) {
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return true
+	return s != "" && len(s) <= maxTurnID && !strings.ContainsFunc(s, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_'
+	})
 }
 
 // Item is an event with the viewer's position after it.

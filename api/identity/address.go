@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/internal/guard"
@@ -79,12 +80,7 @@ func (i *Identifier) logUntrustedProxy(r *http.Request) {
 }
 
 func (cfg Config) trusted(a netip.Addr) bool {
-	for _, p := range cfg.TrustedProxies {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(cfg.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // parseAddress reads an address with or without a port. It returns the zero Addr for

@@ -150,13 +150,15 @@ func budgetReached(e *db.Exceeded) *problem.Problem {
 func nextDay(now time.Time) time.Time { return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour) }
 
 func quotaMessage(e *db.Exceeded) messages.Message {
-	owner, address, everybody := messages.QuotaOwner, messages.QuotaAddress, messages.QuotaEverybody
+	owner, space, address, everybody := messages.QuotaOwner, messages.QuotaSpace, messages.QuotaAddress, messages.QuotaEverybody
 	params := messages.Params{"limit": int64(e.Limit), "stored": string(e.Bound)}
 	if e.Bound == db.BoundBytes {
-		owner, address, everybody = messages.QuotaStorageOwner, messages.QuotaStorageAddress, messages.QuotaStorageEverybody
+		owner, space, address, everybody = messages.QuotaStorageOwner, messages.QuotaStorageSpace, messages.QuotaStorageAddress, messages.QuotaStorageEverybody
 		params = messages.Params{"limit": int64(e.Limit) >> 20}
 	}
 	switch e.Scope {
+	case db.OfSpace:
+		return space.With(params)
 	case db.OfAddress:
 		return address.With(params)
 	case db.OfEverybody:

@@ -51,7 +51,8 @@ var offers = []offer{
 				"web_search":{"type":"string","enum":["never"],"description":"never: do not search the web, whatever the message asks for."},
 				"effort":{"type":"string","enum":["quick","normal","thorough"],"description":"How much work the answer may take: one search, a few steps, or a plan and as many steps as the limits allow. Left out: as the settings say."},
 				"client_turn_id":{"type":"string","maxLength":128,"description":"An id of the caller's own. The same message sent again with it is not asked twice."},
-				"space_id":{"type":"string","format":"uuid","description":"The space to work in. Left out: the caller's own documents."}}}`),
+				"space_id":{"type":"string","format":"uuid","description":"The space to work in. Left out: the caller's own documents."},
+				"space_ids":{"type":"array","items":{"type":"string","format":"uuid"},"maxItems":20,"description":"Outside of a space: spaces whose documents the conversation reads, too, from now on."}}}`),
 			Annotations: &sdk.ToolAnnotations{Title: "Ask Palaver", DestructiveHint: new(bool)},
 		},
 		run: (*Server).offerAsk,
@@ -230,7 +231,7 @@ func (s *Server) enter(p *dialect.Problems, in *call, space string) (err error) 
 // outsideSpaces refuses a call in a space, where nothing is imported.
 func outsideSpaces(in *call) error {
 	if db.SpaceOf(in.ctx) != "" {
-		return problem.Invalid("space_id", "is not used here")
+		return problem.Invalid("space_id", "is not used here: import the document outside of spaces, then move it")
 	}
 	return nil
 }
@@ -252,6 +253,7 @@ type askArguments struct {
 	Effort       string   `json:"effort"`
 	ClientTurnID string   `json:"client_turn_id"`
 	Space        string   `json:"space_id"`
+	Spaces       []string `json:"space_ids"`
 }
 
 // offerAsk submits a turn, or answers its question, and waits until it is over or
@@ -282,12 +284,17 @@ func (s *Server) offerAsk(in *call, arguments json.RawMessage, report func(strin
 		p.Add("action", "must be summarize, inquire, compare or audit")
 	}
 	effort := p.Effort(a.Effort)
+	spaces := p.Scope("space_ids", a.Spaces)
 	p.ID("client_turn_id", a.ClientTurnID)
 	web, noWeb := p.WebSearch(a.EnableWeb, a.WebSearch)
 	if err := s.enter(&p, in, a.Space); err != nil {
 		return nil, err
 	}
-	if err := s.Backend.CheckVisible(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
+	sees := in.ctx
+	if len(spaces) > 0 {
+		sees = db.InSpace(sees, chat.Scope(spaces))
+	}
+	if err := s.Backend.CheckVisible(sees, in.who.ID, "doc_ids", ids); err != nil {
 		return nil, err
 	}
 	if a.Answer != nil {
@@ -295,7 +302,7 @@ func (s *Server) offerAsk(in *call, arguments json.RawMessage, report func(strin
 	}
 	turn, v, err := s.Backend.Ask(in.ctx, in.who, dialect.Submit{
 		ThreadID: thread,
-		Content: chat.Content{Message: message, TaggedDocs: ids, Action: chat.Action(a.Action),
+		Content: chat.Content{Message: message, TaggedDocs: ids, Spaces: spaces, Action: chat.Action(a.Action),
 			WebSearch: web, NoWebSearch: noWeb, Agent: chat.AgentDocuments, Effort: effort},
 		ClientTurnID: a.ClientTurnID,
 		OnBusy:       chat.Supersede,

@@ -45,7 +45,7 @@ func (d UserDeletion) Delete(ctx context.Context, user string, confirmed bool, o
 	if err := d.checkTemporal(ctx); err != nil {
 		return err
 	}
-	removed, histories, err := d.remove(ctx, user)
+	removed, histories, err := d.remove(ctx, user, d.Store.DeleteUser)
 	if err != nil {
 		return err
 	}
@@ -60,13 +60,13 @@ func (d UserDeletion) Remove(ctx context.Context, user string) error {
 	if err := d.checkTemporal(ctx); err != nil {
 		return err
 	}
-	_, _, err := d.remove(ctx, user)
+	_, _, err := d.remove(ctx, user, d.Store.DeleteUser)
 	return err
 }
 
-// remove ends the user's workflows and deletes the data. histories is a message for the
+// remove ends the user's workflows and deletes the data by deleteData. histories is a message for the
 // operator about the histories in Temporal.
-func (d UserDeletion) remove(ctx context.Context, user string) (removed db.UserData, histories string, _ error) {
+func (d UserDeletion) remove(ctx context.Context, user string, deleteData func(context.Context, string) (db.UserData, error)) (removed db.UserData, histories string, _ error) {
 	data, err := d.Store.UserData(ctx, user)
 	if err != nil {
 		return db.UserData{}, "", err
@@ -78,7 +78,7 @@ func (d UserDeletion) remove(ctx context.Context, user string) (removed db.UserD
 	if err := d.disconnect(ctx, user); err != nil {
 		return db.UserData{}, "", err
 	}
-	if removed, err = d.Store.DeleteUser(ctx, user); err != nil {
+	if removed, err = deleteData(ctx, user); err != nil {
 		return db.UserData{}, "", err
 	}
 	if err := d.endWorkflows(ctx, removed); err != nil { // workflows that were started meanwhile

@@ -255,12 +255,14 @@ func (p Pruning) remove(ctx context.Context) (owners int, sum db.UserData, faile
 		}
 		after = next[0]
 		err = p.Users.Store.Retire(ctx, after, before)
-		if errors.Is(err, db.ErrNotFound) {
-			continue
-		}
 		var data db.UserData
 		if err == nil {
-			data, _, err = p.Users.remove(ctx, after)
+			data, _, err = p.Users.remove(ctx, after, func(ctx context.Context, owner string) (db.UserData, error) {
+				return p.Users.Store.DeleteUnused(ctx, owner, before)
+			})
+		}
+		if errors.Is(err, db.ErrNotFound) { // they have come back
+			continue
 		}
 		if err != nil {
 			if ctx.Err() != nil || db.Unavailable(err) {

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,6 +96,7 @@ func Main(args []string, additions service.Additions) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	memlimit.FollowContainer()
+	memlimit.CollectLess()
 	err := Run(ctx, args, additions)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "palaver:", err)
@@ -157,10 +159,7 @@ func (workerCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger, 
 
 func (m migrateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	if m.From != "" {
-		to := m.To
-		if to == "" {
-			to = cfg.DatabaseURL
-		}
+		to := cmp.Or(m.To, cfg.DatabaseURL)
 		return admin.MoveStore(ctx, m.From, to, os.Stdout)
 	}
 	if m.To != "" {

@@ -18,7 +18,7 @@ import (
 type tokenCmd struct {
 	Create tokenCreateCmd `cmd:"" help:"Create a key for a user and print it. It cannot be shown again."`
 	List   tokenListCmd   `cmd:"" help:"List a user's keys."`
-	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a key. Running processes accept it for up to 30 more seconds."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a key. It is refused at once; its open streams end within 30 seconds."`
 }
 
 type (

@@ -3,6 +3,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,9 +128,7 @@ func DialTemporal(cfg *config.Config, log *slog.Logger, metrics ...client.Metric
 	if cfg.TemporalNamespace != "" {
 		options.Namespace = cfg.TemporalNamespace
 	}
-	if options.Namespace == "" {
-		options.Namespace = client.DefaultNamespace
-	}
+	options.Namespace = cmp.Or(options.Namespace, client.DefaultNamespace)
 	for _, m := range metrics {
 		options.MetricsHandler = m
 	}
@@ -163,9 +162,7 @@ func TemporalClient(cfg *config.Config, options client.Options, log *slog.Logger
 // inNetwork reports whether an address is in the network of this machine: a private one, or a name
 // that only such a network has.
 func inNetwork(address string) bool {
-	if address == "" {
-		address = client.DefaultHostPort
-	}
+	address = cmp.Or(address, client.DefaultHostPort)
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return false

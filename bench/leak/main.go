@@ -1,5 +1,5 @@
 // Command leak looks for what reaches people who may not read it. It starts Palaver, lets people
-// share documents and conversations in spaces, changes the members at random, and calls every
+// share documents and conversations in spaces, reads spaces in private conversations, changes the members at random, and calls every
 // route of the OpenAPI document, every dialect and /mcp. Each document, conversation and space
 // has a canary: a word that is nowhere else. It fails when a canary is in a response to, a model
 // prompt for, or a link of somebody without the right, in rows that Postgres shows them through
@@ -8,6 +8,7 @@
 // an account was deleted.
 //
 //	make standalone && go -C bench run ./leak -store both -requests 100000
+//	go -C bench run ./leak -store both -cost 300000   # measures searches instead
 //
 // A request names no canary of others, so nothing is echoed. It may return what its caller was
 // allowed to read at any time between its start and its end. -seed determines the requests, not
@@ -16,7 +17,10 @@
 // It fails when one of these checks is removed: the space of the call and the membership in
 // Store.shows; "c.owner = @owner OR c.shared" in ConversationsInSpace; "shared" in AuthorInSpace; ClearPersonGroups in
 // Store.PutGroups; the members in palaver_libraries (Postgres); that the LangGraph dialect enters
-// the space that a message names.
+// the space that a message names; "!space.MayUse" in Kit.toolsOf; checkBoundPicture in
+// server.checkSubmit, and in server.getAttachment; "c.shared OR c.owner = @reader" in
+// AttachedInSpace; "documents.owner <> @author OR
+// documents.thread_id = @thread_id" in VisibleDocuments.
 package main
 
 import (
@@ -47,6 +51,7 @@ func main() {
 	flag.IntVar(&o.spaces, "spaces", 20, "spaces, each with a manager who stays")
 	flag.IntVar(&o.workers, "workers", 6, "requests at the same time")
 	flag.Uint64Var(&o.seed, "seed", 0, "random seed; 0: a new one")
+	passages := flag.Int("cost", 0, "measure searches among so many passages instead, for example 300000")
 	flag.Parse()
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().UnixNano())
@@ -59,7 +64,11 @@ func main() {
 	}
 	failed := false
 	for _, name := range stores {
-		ok, err := onStore(ctx, o, name)
+		run := func() (bool, error) { return onStore(ctx, o, name) }
+		if *passages > 0 {
+			run = func() (bool, error) { return cost(ctx, name, *passages, o.seed) }
+		}
+		ok, err := run()
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "leak: %s: %v\n", name, err)
 		}
@@ -129,6 +138,12 @@ func (w *world) report() bool {
 	for _, d := range asks {
 		if w.reached[d.path+" "+d.name] == 0 {
 			fmt.Printf("  NOT TESTED: %s (%s) showed no canary to anybody\n", d.path, d.name)
+			ok = false
+		}
+	}
+	for _, name := range []string{"a tool that the space allows", "with a bound key", "/api/chat" + besideName, "GET" + besideName} {
+		if w.reached[name] == 0 {
+			fmt.Printf("  NOT TESTED: %s\n", name)
 			ok = false
 		}
 	}

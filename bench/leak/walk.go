@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -120,12 +122,13 @@ func skipped(r route) bool {
 type target struct {
 	space int
 	talk  talk
+	doc   string // of the space, or attached to the talk
 }
 
 func (w *world) target(in int) target {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t := target{in, talk{id: uuid.NewString(), turn: uuid.NewString(), owner: nowhere, space: in}}
+	t := target{in, talk{id: uuid.NewString(), turn: uuid.NewString(), owner: nowhere, space: in}, w.spaces[in].doc}
 	var there []talk
 	for _, k := range w.talks {
 		if k.space == in {
@@ -135,6 +138,9 @@ func (w *world) target(in int) target {
 	if len(there) > 0 {
 		t.talk = there[w.random.IntN(len(there))]
 	}
+	if t.talk.doc != "" && w.random.IntN(2) == 0 {
+		t.doc = t.talk.doc
+	}
 	return t
 }
 
@@ -143,9 +149,9 @@ func (w *world) value(name string, t target) any {
 	sp := w.spaces[t.space]
 	switch name {
 	case "doc_id", "document_id":
-		return sp.doc
+		return t.doc
 	case "chunk_id":
-		return sp.doc + ".0"
+		return t.doc + ".0"
 	case "thread_id", "threadId", "session_id", "conversation_id", "conversationId":
 		return t.talk.id
 	case "turn_id", "head", "checkpoint_id", "client_turn_id", "parent_checkpoint_id":
@@ -153,7 +159,7 @@ func (w *world) value(name string, t target) any {
 	case "space_id":
 		return sp.id
 	case "doc_ids", "tagged_doc_ids":
-		return []string{sp.doc}
+		return []string{t.doc}
 	case "ids":
 		return []string{t.talk.id}
 	case "q", "query":
@@ -178,7 +184,9 @@ func (w *world) value(name string, t target) any {
 func (w *world) idOf(path string, t target) string {
 	switch {
 	case strings.HasPrefix(path, "/api/documents/"):
-		return w.spaces[t.space].doc
+		return t.doc
+	case strings.HasPrefix(path, "/api/discoveries/"):
+		return w.spaces[t.space].board
 	case strings.HasPrefix(path, "/api/spaces/"):
 		return w.spaces[t.space].id
 	}
@@ -262,6 +270,9 @@ func (w *world) try(ctx context.Context, r request) (int, http.Header, string) {
 
 // walk sends the requests.
 func (w *world) walk(ctx context.Context) {
+	done := make(chan struct{})
+	defer close(done)
+	go w.progress(done)
 	var wait sync.WaitGroup
 	for range w.workers {
 		wait.Go(func() {
@@ -271,6 +282,30 @@ func (w *world) walk(ctx context.Context) {
 		})
 	}
 	wait.Wait()
+}
+
+// progressEvery is the time between lines of progress.
+const progressEvery = 30 * time.Second
+
+// progress prints how far the walk is, until done.
+func (w *world) progress(done <-chan struct{}) {
+	began, before := time.Now(), w.sent.Load()
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		w.mu.Lock()
+		leaks := len(w.leaks)
+		w.mu.Unlock()
+		sent := w.sent.Load()
+		rate := float64(sent-before) / time.Since(began).Seconds()
+		left := time.Duration(float64(int64(w.requests)-sent) / max(rate, 0.1) * float64(time.Second))
+		fmt.Fprintf(os.Stderr, "  %d of %d requests, %.0f/s, %d leaks, about %s left\n", sent, w.requests, rate, leaks, left.Round(time.Minute))
+	}
 }
 
 // step does one random thing.
@@ -293,14 +328,22 @@ func (w *world) step(ctx context.Context) {
 	case n < 4:
 		w.complain("a change of members", w.changeMember(ctx, in, person))
 	case n < 10:
-		w.ask(ctx, asks[w.rand(len(asks))], person, in)
-	case n < 13:
+		if a := asks[w.rand(len(asks))]; a.turn && w.rand(3) == 0 {
+			w.askBeside(ctx, a, person, in)
+		} else {
+			w.ask(ctx, a, person, in)
+		}
+	case n < 12:
+		w.readBeside(ctx)
+	case n < 14:
 		w.copyTalk(ctx, person, in)
-	case n < 15:
+	case n < 16:
 		w.link(ctx)
 	case n < 18:
 		w.readRows(ctx, person)
-	case n < 19 && header == nowhere:
+	case n < 22:
+		w.useKey(ctx, in)
+	case n < 23 && header == nowhere:
 		w.try(ctx, request{as: person, in: nowhere, where: nowhere, method: "GET", path: "/api/me/export", name: "GET /api/me/export"})
 	default:
 		t := w.target(in)
@@ -354,6 +397,10 @@ func (w *world) ask(ctx context.Context, a ask, person, in int) {
 		w.turns.Add(1)
 	}
 	r := request{as: person, in: nowhere, where: in, method: "POST", path: a.path, name: a.path + " " + a.name}
+	doc := ""
+	if a.turn && w.rand(3) == 0 {
+		doc = w.attach(ctx, person, in, thread)
+	}
 	question, space := w.question(person, in, thread), w.spaces[in].id
 	if w.rand(2) == 0 {
 		r.in, space = in, ""
@@ -363,7 +410,7 @@ func (w *world) ask(ctx context.Context, a ask, person, in int) {
 	if !a.turn || status != http.StatusOK || strings.Contains(body, `"isError":true`) || strings.Contains(body, `"code":-32602`) {
 		return
 	}
-	k := talk{id: thread, turn: header.Get("X-Turn-Id"), owner: person, space: in}
+	k := talk{id: thread, turn: header.Get("X-Turn-Id"), doc: doc, owner: person, space: in}
 	w.mu.Lock()
 	w.talks = append(w.talks, k)
 	at := len(w.talks) - 1
@@ -374,6 +421,67 @@ func (w *world) ask(ctx context.Context, a ask, person, in int) {
 	w.talks[at].shared = time.Now()
 	w.mu.Unlock()
 	w.try(ctx, request{as: person, in: in, where: in, method: "PATCH", path: "/api/conversations/" + thread, name: "PATCH /api/conversations/{id}", body: object{"shared": true}})
+}
+
+// askBeside asks in no space, with a space in the scope of the conversation.
+func (w *world) askBeside(ctx context.Context, a ask, person, in int) {
+	w.turns.Add(1)
+	thread := uuid.NewString()
+	body := a.body(thread, w.question(person, beside(in), thread), "")
+	scope(body, w.spaces[in].id)
+	status, _, _ := w.try(ctx, request{as: person, in: nowhere, where: beside(in), method: "POST", path: a.path, name: a.path + besideName, body: body})
+	if status != http.StatusOK {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.beside = append(w.beside, talk{id: thread, owner: person, space: in})
+}
+
+const besideName = ", with a space in the scope"
+
+// scope names a space in the scope of a body.
+func scope(body object, space string) {
+	list := []string{space}
+	if fields, is := body["metadata"].(object); is {
+		fields["space_ids"] = space
+	} else if fields, is := body["forwardedProps"].(object); is {
+		fields["palaver"].(object)["space_ids"] = list
+	} else if fields, is := body["params"].(object); is {
+		fields["arguments"].(object)["space_ids"] = list
+	} else {
+		body["space_ids"] = list
+	}
+}
+
+// readBeside reads a conversation with a space in its scope as its owner, or as somebody else.
+func (w *world) readBeside(ctx context.Context) {
+	w.mu.Lock()
+	if len(w.beside) == 0 {
+		w.mu.Unlock()
+		return
+	}
+	k := w.beside[w.random.IntN(len(w.beside))]
+	w.mu.Unlock()
+	person := k.owner
+	if w.rand(4) == 0 {
+		person = w.rand(w.people)
+	}
+	for _, path := range []string{"/api/chat/history/" + k.id, "/api/ui/chat/" + k.id, "/api/conversations/" + k.id, "/api/conversations?q=liquidity"} {
+		w.try(ctx, request{as: person, in: nowhere, where: beside(k.space), method: "GET", path: path, name: "GET" + besideName})
+	}
+	w.turns.Add(1) // its next message uses the space, as long as its owner reads it
+	w.try(ctx, request{as: k.owner, in: nowhere, where: beside(k.space), method: "POST", path: "/api/chat", name: "/api/chat" + besideName, body: asks[0].body(k.id, w.question(k.owner, beside(k.space), k.id), "")})
+}
+
+// attach attaches a document to a conversation that has no message yet. It returns its id; empty
+// if the person may not.
+func (w *world) attach(ctx context.Context, person, in int, talk string) string {
+	text := "The liquidity ratio " + w.newCanary(canary{kind: "conversation", space: in, owner: person, talk: talk}) + " is that of the branch."
+	_, _, body := w.try(ctx, request{as: person, in: in, where: in, method: "POST", path: "/api/documents", name: "POST /api/documents", body: object{"title": "Branch", "text": text, "conversation_id": talk}})
+	var made struct{ ID string }
+	_ = json.Unmarshal([]byte(body), &made) // refused: it has no id
+	return made.ID
 }
 
 // copyTalk continues a shared conversation in a copy, and reads that everywhere.

@@ -25,6 +25,9 @@ const (
 	everywhere = -2 // in all spaces that the person reads, and in none
 )
 
+// beside stands for no space, with one in the scope of the conversation.
+func beside(space int) int { return everywhere - 1 - space }
+
 type object = map[string]any
 
 // world is who may read what.
@@ -60,6 +63,7 @@ type world struct {
 	spaces   []space
 	asked    map[string]turn // by its canary
 	talks    []talk
+	beside   []talk // in no space, with the space in their scope
 	links    []link
 	leaks    []string
 	legal    int
@@ -83,8 +87,10 @@ type seat struct{ person, space int }
 type span struct{ from, to time.Time }
 
 type space struct {
-	id, doc string
-	manager int
+	id, doc, board string
+	manager        int
+	key            string // of the manager, bound to the space
+	picture        string // of the manager, in no space
 }
 
 // turn is a message, which has the canary of its conversation.
@@ -96,6 +102,7 @@ type turn struct {
 // talk is a conversation in a space.
 type talk struct {
 	id, turn string
+	doc      string // that is attached to it; empty: none
 	owner    int
 	space    int
 	shared   time.Time // zero: it is not
@@ -119,14 +126,14 @@ func open(ctx context.Context, o options, env []string) (*world, func(), error) 
 	if w.issuer, err = newIssuer(); err != nil {
 		return nil, nil, err
 	}
-	collector := w.watchTraces()
+	collector, desk := w.watchTraces(), startTools()
 	s, err := stack.StartOn(ctx, o.server, model.URL, w.log, append(env, "OIDC_ISSUER="+w.issuer.URL, "OIDC_AUDIENCE="+audience, "OIDC_CLIENT_ID="+audience, "LOG_LEVEL=debug", "TITLES=on",
-		"TRACE_CONTENT=off", "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)...)
+		"TRACE_CONTENT=off", "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "MCP_SERVERS="+serverSettings(desk.URL), "ALLOW_PRIVATE_ADDRESSES=127.0.0.0/8")...)
 	stop := sync.OnceFunc(func() {
 		if s != nil {
 			s.Stop()
 		}
-		for _, server := range []interface{ Close() }{model, collector, w.issuer} {
+		for _, server := range []interface{ Close() }{model, collector, desk, w.issuer} {
 			server.Close()
 		}
 	})
@@ -177,6 +184,7 @@ type request struct {
 	body   any
 	where  int    // the space that header or body names
 	link   *talk  // what is read by a public link, which shows what its owner may read; nil: no link
+	bound  bool   // token is a key that is bound to the space where
 	token  string // of a caller who waits for no change of groups; empty: that of the person
 }
 
@@ -219,8 +227,24 @@ func (w *world) send(ctx context.Context, r request) (status int, header http.He
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
+	if r.bound {
+		w.judgeBound(r, string(b))
+	}
 	w.judge(r.name, fmt.Sprintf("%s, %s, status %d", r.method+" "+r.path, describe(r), res.StatusCode), readAs, r.where, string(b), began, time.Now())
 	return res.StatusCode, res.Header, string(b), err
+}
+
+// judgeBound records canaries that a bound key gets from outside of its space, also its owner's.
+func (w *world) judgeBound(r request, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, found := range word.FindAllString(text, -1) {
+		if c := w.canaries[found]; c.space != r.where {
+			w.leaks = append(w.leaks, fmt.Sprintf("%s %s with a key of space %d: a canary of %+v", r.method, r.path, r.where, c))
+			continue
+		}
+		w.reached["with a bound key"]++
+	}
 }
 
 func describe(r request) string {
@@ -253,13 +277,14 @@ func (w *world) judge(name, what string, person, where int, text string, from, t
 func (w *world) mayRead(person, where int, c canary, from, to time.Time) bool {
 	deleted, is := w.deleted[person]
 	mine, all := person == c.owner && (!is || from.Before(deleted) || c.made.After(deleted)), where == everywhere
+	outside := where == nowhere || where < everywhere
 	switch {
 	case c.kind == "private":
-		return mine && (where == nowhere || all)
+		return mine && (outside || all)
 	case c.kind == "space":
 		return w.member(person, c.space, from, to)
 	case c.kind == "document":
-		return (where == c.space || all) && w.member(person, c.space, from, to)
+		return (where == c.space || where == beside(c.space) || all) && w.member(person, c.space, from, to)
 	case c.kind == "conversation" && mine:
 		return true // their own words
 	case c.kind == "conversation":
@@ -294,6 +319,7 @@ func (w *world) prompt(text string) {
 		}
 	}
 	w.mu.Unlock()
+	w.offered(text, t)
 	w.judge("a model's prompt", fmt.Sprintf("a prompt for person %d in space %d", t.person, t.space), t.person, t.space, text, t.sent, time.Now())
 }
 
@@ -357,7 +383,7 @@ func (w *world) fill(ctx context.Context) error {
 		w.members[seat{manager, n}] = []span{{from: time.Now()}}
 		w.mu.Unlock()
 		name := w.newCanary(canary{kind: "space", space: n})
-		if err := w.must(ctx, manager, nowhere, "POST", "/api/spaces", object{"name": "Team " + name, "instructions": "Answer for " + name + ".", "public_links": n%2 == 0}, &made); err != nil {
+		if err := w.must(ctx, manager, nowhere, "POST", "/api/spaces", object{"name": "Team " + name, "instructions": "Answer for " + name + ".", "public_links": n%2 == 0, "tool_servers": []string{serverOf(n)}}, &made); err != nil {
 			return err
 		}
 		w.spaces = append(w.spaces, space{id: made.ID, manager: manager})
@@ -366,6 +392,14 @@ func (w *world) fill(ctx context.Context) error {
 			return err
 		}
 		w.spaces[n].doc = doc
+		var board struct{ ID string }
+		if err := w.must(ctx, manager, n, "POST", "/api/discoveries", object{"title": "Board " + w.newCanary(canary{kind: "document", space: n})}, &board); err != nil {
+			return err
+		}
+		w.spaces[n].board = board.ID
+		if err := w.bind(ctx, n); err != nil {
+			return err
+		}
 		if err := w.must(ctx, manager, nowhere, "PUT", "/api/spaces/"+made.ID+"/members", object{"kind": "group", "id": groupOf(n), "role": "reader"}, nil); err != nil {
 			return err
 		}

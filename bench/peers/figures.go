@@ -35,7 +35,9 @@ func (f figures) median(system, figure string) (float64, bool) {
 func (f figures) rounds() int {
 	most := 0
 	for _, figures := range f {
-		most = max(most, len(figures["instant 1 cpu"]))
+		for _, l := range roundLoads {
+			most = max(most, len(figures[l.name+" cpu"]))
+		}
 	}
 	return most
 }

@@ -5,6 +5,11 @@
 //	make bench-peers                                  # all of it, into docs/performance.md
 //	go -C bench run ./peers -only palaver,langgraph-lean -rounds 1 -scale 0.2 -print
 //
+// A run can be split: -results keeps the figures of earlier ones, and the document gets the table
+// of all of them.
+//
+//	go -C bench run ./peers -results /tmp/peers.json -rounds 0 -only palaver-apart -curves workers
+//
 // The load generator and the scripted model run in this process and do not count.
 // The CPU of a system is that of all its processes: server, Temporal, NATS and its
 // own Postgres.
@@ -32,7 +37,8 @@ type options struct {
 	only     string
 	rounds   int
 	scale    float64
-	curves   bool
+	loads    string
+	curves   string
 	together bool
 	results  string
 	document string
@@ -45,16 +51,24 @@ func main() {
 	flag.StringVar(&o.binaries.Palaver, "palaver", "../bin/palaver", "Palaver's roles")
 	flag.StringVar(&o.dbos, "dbos", "../bin/peer-dbos", "the DBOS peer's program")
 	flag.StringVar(&o.only, "only", "", "systems to run, comma-separated; empty for all: "+strings.Join(names(), ", "))
-	flag.IntVar(&o.rounds, "rounds", 3, "rounds; each runs every system once, and the table has the medians")
+	flag.IntVar(&o.rounds, "rounds", 3, "rounds; each runs every system once, and the table has the medians; 0 for curves only")
 	flag.Float64Var(&o.scale, "scale", 1, "factor for the number of turns")
-	flag.BoolVar(&o.curves, "curves", true, "also measure the curves over clients, thread length and viewers")
+	flag.StringVar(&o.loads, "loads", loadNames(), "loads of a round, comma-separated")
+	flag.StringVar(&o.curves, "curves", curveNames(), "curves to measure after the rounds, comma-separated; empty for none")
 	flag.BoolVar(&o.together, "together", false, "with a slow model, start all threads at once instead of spread over the time of a turn")
 	flag.StringVar(&o.results, "results", "", "file with figures: they are loaded at the start and saved after each system, so that a run can be split")
 	flag.StringVar(&o.document, "write", "../docs/performance.md", "document in which to replace the part between the markers")
 	flag.BoolVar(&o.print, "print", false, "print the table instead of writing it into the document")
+	worker := flag.String("bare-worker", "", "internal: run the worker of the system temporal with these addresses")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if *worker != "" {
+		if err := runBareWorker(ctx, *worker); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Hour)
 	defer cancel()
 	if err := run(ctx, o); err != nil {
@@ -65,6 +79,9 @@ func main() {
 func run(ctx context.Context, o options) error {
 	chosen, err := choose(o.only)
 	if err != nil {
+		return err
+	}
+	if err := errors.Join(checkNames("loads", o.loads, loadNames()), checkNames("curves", o.curves, curveNames())); err != nil {
 		return err
 	}
 	model, err := llmtest.Listen("127.0.0.1:0", llmtest.Pace{})
@@ -87,7 +104,7 @@ func run(ctx context.Context, o options) error {
 			}
 		}
 	}
-	if o.curves {
+	if o.curves != "" {
 		for _, s := range chosen {
 			progress("curves: %s", s.name)
 			if err := b.with(ctx, s, b.curve); err != nil {
@@ -120,6 +137,35 @@ func choose(only string) ([]system, error) {
 		chosen = append(chosen, systems[i])
 	}
 	return chosen, nil
+}
+
+func loadNames() string {
+	var all []string
+	for _, l := range roundLoads {
+		all = append(all, l.name)
+	}
+	return strings.Join(all, ",")
+}
+
+func curveNames() string {
+	var all []string
+	for _, c := range curves {
+		all = append(all, c.name)
+	}
+	return strings.Join(all, ",")
+}
+
+// named reports whether a list of names, with commas between them, has a name.
+func named(list, name string) bool { return slices.Contains(strings.Split(list, ","), name) }
+
+// checkNames returns an error for a name of a flag's list that is not one of all.
+func checkNames(flag, list, all string) error {
+	for _, name := range strings.Split(list, ",") {
+		if name != "" && !named(all, name) {
+			return fmt.Errorf("-%s: there is no %q, only %s", flag, name, all)
+		}
+	}
+	return nil
 }
 
 // bench is one run of this command.

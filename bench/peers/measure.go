@@ -40,37 +40,34 @@ func (r *running) check(ctx context.Context) error {
 	return nil
 }
 
+// roundLoads are what a round measures, by the names of the flag -loads.
+var roundLoads = []struct {
+	name           string
+	clients, turns int
+	pace           llmtest.Pace
+}{
+	{"instant 1", 1, 60, instant}, {"instant 32", 32, 320, instant}, {"slow 20", 20, 80, slow}, {"slow 64", 64, 192, slow},
+}
+
 // round measures the rows of the table.
 func (b *bench) round(ctx context.Context, r *running) error {
-	for _, l := range []clientLoad{{1, 60}, {32, 320}} {
-		if err := b.load(ctx, r, fmt.Sprintf("instant %d", l.clients), l.clients, b.turns(l.turns), r.message()); err != nil {
-			return err
+	for _, l := range roundLoads {
+		if !named(b.loads, l.name) {
+			continue
 		}
-	}
-	b.model.SetPace(slow)
-	for _, l := range []clientLoad{{20, 80}, {64, 192}} {
-		if err := b.load(ctx, r, fmt.Sprintf("slow %d", l.clients), l.clients, b.turns(l.turns), r.message()); err != nil {
+		b.model.SetPace(l.pace)
+		if err := b.load(ctx, r, l.name, l.clients, b.turns(l.turns), r.message()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-type clientLoad struct{ clients, turns int }
-
 // load measures turns on n threads at once.
 func (b *bench) load(ctx context.Context, r *running, name string, n, turns int, m stack.Message) error {
-	before, err := stack.UsageOf(r.pids...)
+	before, err := r.usage()
 	if err != nil {
 		return err
-	}
-	parts := map[string]time.Duration{}
-	for part, pid := range r.parts {
-		u, err := stack.UsageOf(pid)
-		if err != nil {
-			return err
-		}
-		parts[part] = u.CPU
 	}
 	spread := time.Duration(0)
 	if pace := b.model.Pace(); !b.together {
@@ -80,17 +77,15 @@ func (b *bench) load(ctx context.Context, r *running, name string, n, turns int,
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	after, err := stack.UsageOf(r.pids...)
+	parts, cpu, err := r.cpuSince(before, result.Turns)
 	if err != nil {
 		return err
 	}
-	for part, pid := range r.parts {
-		u, err := stack.UsageOf(pid)
-		if err != nil {
-			return err
+	if len(parts) > 1 {
+		for part, cpu := range parts {
+			b.figures.add(r.system.name, name+" cpu of "+part, cpu)
+			progress("    cpu of %s: %.1f ms a turn", part, cpu)
 		}
-		b.figures.add(r.system.name, name+" cpu of "+part, ms(u.CPU-parts[part])/float64(result.Turns))
-		progress("    cpu of %s: %.1f ms a turn", part, ms(u.CPU-parts[part])/float64(result.Turns))
 	}
 	add := func(figure string, value float64) { b.figures.add(r.system.name, name+" "+figure, value) }
 	for what, times := range map[string]stack.Times{"status": result.First, "token": result.Token, "done": result.End} {
@@ -98,9 +93,9 @@ func (b *bench) load(ctx context.Context, r *running, name string, n, turns int,
 		add(what+" p95", ms(times.At(0.95)))
 	}
 	add("turns/s", result.PerSecond())
-	add("cpu", ms(after.CPU-before.CPU)/float64(result.Turns))
+	add("cpu", cpu)
 	progress("  %-12s turns/s %5.1f   cpu %5.1f ms   status %s   token %s   done %s", name, result.PerSecond(),
-		ms(after.CPU-before.CPU)/float64(result.Turns), result.First, result.Token, result.End)
+		cpu, result.First, result.Token, result.End)
 	return nil
 }
 
@@ -114,35 +109,48 @@ var (
 	curveWorkers = []int{1, 2, 4}
 )
 
-// curve measures a system at increasing load, thread length and viewers.
+// curves are the measurements beside the table, by their names in the flag -curves. A system
+// without what one measures leaves it out.
+var curves = []struct {
+	name    string
+	measure func(*bench, context.Context, *running) error
+}{
+	{"clients", (*bench).clients}, {"length", (*bench).length}, {"viewers", (*bench).viewers}, {"workers", (*bench).workers}, {"streams", (*bench).streams}, {"idle", (*bench).idle}, {"passages", (*bench).passages},
+}
+
+// curve measures the chosen curves of a system.
 func (b *bench) curve(ctx context.Context, r *running) error {
+	for _, c := range curves {
+		if !named(b.curves, c.name) {
+			continue
+		}
+		if err := c.measure(b, ctx, r); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+// clients measures an increasing number of clients.
+func (b *bench) clients(ctx context.Context, r *running) error {
 	for _, n := range curveClients {
 		if err := b.load(ctx, r, fmt.Sprintf("clients %d", n), n, b.turns(max(40, 4*n)), r.message()); err != nil {
 			return err
 		}
 	}
-	if err := b.length(ctx, r); err != nil {
-		return err
-	}
-	if caller, ok := r.caller.(palaverCaller); ok {
-		if err := b.viewers(ctx, r, caller.User); err != nil {
-			return err
-		}
-	}
-	if r.another == nil {
-		return nil
-	}
-	return b.workers(ctx, r)
+	return nil
 }
 
 // workers measures 32 clients with an increasing number of workers. It also adds the turns a
 // second that the cores could do if this process, with clients and model, took none of them.
 func (b *bench) workers(ctx context.Context, r *running) error {
+	if r.another == nil {
+		return nil
+	}
 	cores := float64(runtime.NumCPU())
 	for n := 1; n <= curveWorkers[len(curveWorkers)-1]; n++ {
 		if n > 1 {
-			var err error
-			if r.pids, err = r.another(ctx); err != nil {
+			if err := r.another(ctx); err != nil {
 				return err
 			}
 		}
@@ -191,13 +199,17 @@ func (b *bench) length(ctx context.Context, r *running) error {
 }
 
 // viewers measures a turn with an increasing number of viewers.
-func (b *bench) viewers(ctx context.Context, r *running, u *stack.User) error {
+func (b *bench) viewers(ctx context.Context, r *running) error {
+	u := userOf(r)
+	if u == nil {
+		return nil
+	}
 	pace := slow
 	pace.Stamped = true
 	b.model.SetPace(pace)
 	defer b.model.SetPace(instant)
 	for _, n := range curveViewers {
-		before, err := stack.UsageOf(r.pids...)
+		before, err := r.usage()
 		if err != nil {
 			return err
 		}
@@ -206,14 +218,24 @@ func (b *bench) viewers(ctx context.Context, r *running, u *stack.User) error {
 		if err != nil {
 			return fmt.Errorf("%d viewers: %w", n, err)
 		}
-		after, err := stack.UsageOf(r.pids...)
+		_, cpu, err := r.cpuSince(before, turns)
 		if err != nil {
 			return err
 		}
-		cpu := ms(after.CPU-before.CPU) / float64(turns)
 		b.figures.add(r.system.name, fmt.Sprintf("viewers %d cpu", n), cpu)
 		b.figures.add(r.system.name, fmt.Sprintf("viewers %d token p95", n), ms(delays.At(0.95)))
 		progress("  %d viewers: cpu %.0f ms a turn, a token after %s", n, cpu, delays)
+	}
+	return nil
+}
+
+// userOf returns the user of a Palaver system, nil for a peer.
+func userOf(r *running) *stack.User {
+	switch caller := r.caller.(type) {
+	case palaverCaller:
+		return caller.User
+	case *alternating:
+		return caller.User
 	}
 	return nil
 }

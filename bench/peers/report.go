@@ -24,6 +24,14 @@ var loads = []struct {
 }{
 	{"model without latency, 50 tokens", loadLines("instant", "1", "32")},
 	{"model with latency (300 ms structured, 300 ms to the first token, 15 ms a token, 100 tokens)", slowLines()},
+	{"many", []line{
+		{what: "1,000 streams of 100 answers, a token every 250 ms: it arrives within (p95)", figure: "streams token p95", unit: "ms"},
+		{what: "1,000 streams: CPU", figure: "streams core", unit: "% of a core"},
+		{what: "1,000 streams: memory without Postgres", figure: "streams memory", unit: "MiB"},
+		{what: "10,000 idle threads: CPU", figure: "idle core", unit: "% of a core"},
+		{what: "10,000 idle threads: memory without Postgres", figure: "idle memory", unit: "MiB"},
+		{what: "50,000 passages, 8 clients: first token p95", figure: "passages 8 token p95", unit: "ms"},
+	}},
 }
 
 func loadLines(name string, counts ...string) (all []line) {
@@ -68,6 +76,9 @@ func (l line) of(f figures, s system) (float64, bool) {
 // report returns the table, the goals and the curves.
 func (b *bench) report(chosen []system, began time.Time) string {
 	var out strings.Builder
+	if others := slices.DeleteFunc(slices.Clone(chosen), func(s system) bool { return s.name == floor }); len(others) > 0 {
+		chosen = others
+	}
 	fmt.Fprintf(&out, "On %d cores (%s). Rounds: %d; each figure is their median. In parentheses: the figure divided by that of `%s`.\n",
 		runtime.NumCPU(), began.Format("2006-01-02"), b.figures.rounds(), chosen[0].name)
 	out.WriteString("\n| name | system |\n| --- | --- |\n")
@@ -212,12 +223,17 @@ func (b *bench) showParts(out *strings.Builder) {
 		}
 		out.WriteString(" |\n")
 	}
+	atOnce, ok := b.figures.median(floor, "instant 32 cpu")
+	late, also := b.figures.median(floor, "slow 64 cpu")
+	if ok || also {
+		out.WriteString("| `" + floor + "` | " + cell(atOnce, ok, "ms") + " | " + cell(late, also, "ms") + " |\n")
+	}
+	if token, ok := b.figures.median(floor, "instant 1 token p50"); ok {
+		out.WriteString("\nFirst token of `" + floor + "` with 1 client: " + cell(token, true, "ms") + ".\n")
+	}
 }
 
 func (b *bench) showCurves(out *strings.Builder, chosen []system) {
-	if !b.curves {
-		return
-	}
 	for _, c := range []struct {
 		title, figure, suffix, unit string
 		points                      []int

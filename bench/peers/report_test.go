@@ -46,3 +46,22 @@ func TestModelTimeIsSubtracted(t *testing.T) {
 	text := b.report([]system{systems[0], systems[3]}, time.Now())
 	require.Contains(t, text, "| 64 clients: first token above the model's own, p50 | 50.0 ms | 100 ms (2) |")
 }
+
+func TestFloorIsShownBesideThePartsOfATurn(t *testing.T) {
+	b := &bench{figures: figures{}}
+	b.figures.add("palaver-apart", "instant 32 cpu of API", 2)
+	b.figures.add("palaver-apart", "instant 32 cpu", 30)
+	b.figures.add("temporal", "instant 32 cpu", 12)
+	b.figures.add("temporal", "instant 1 token p50", 15)
+	text := b.report(systems, time.Now())
+	require.Contains(t, text, "| API | 2.0 ms | – |")
+	require.Contains(t, text, "| `temporal` | 12.0 ms | – |")
+	require.Contains(t, text, "First token of `temporal` with 1 client: 15.0 ms.")
+	require.NotContains(t, text, "| langgraph-parallel | dbos | temporal |")
+}
+
+func TestUnknownLoadsAndCurvesAreRefused(t *testing.T) {
+	require.NoError(t, checkNames("curves", "", curveNames()))
+	require.NoError(t, checkNames("curves", "workers,idle", curveNames()))
+	require.ErrorContains(t, checkNames("loads", "instant 2", loadNames()), `-loads: there is no "instant 2"`)
+}

@@ -19,6 +19,9 @@ type system struct {
 	start func(ctx context.Context, b *bench) (*running, error)
 }
 
+// floor is the name of the system that says what a turn costs at least.
+const floor = "temporal"
+
 // systems are in the order of the table. Palaver, langgraph-parallel and dbos resolve
 // action and documents concurrently. The other LangGraph.js graphs run one node after
 // the other, as such a graph is usually built.
@@ -30,6 +33,7 @@ var systems = []system{
 	{"langgraph-lean", "LangGraph.js, model by fetch", 3, langGraph("fetch", "")},
 	{"langgraph-parallel", "LangGraph.js, model by fetch, resolvers side by side", 2, langGraph("fetch", "side-by-side")},
 	{"dbos", "DBOS Transact (Go), resolvers side by side", 2, startDBOS},
+	{floor, "Temporal alone: the tasks, activities and look-ups of Palaver's turn without their work", 2, startBare},
 }
 
 func names() []string {
@@ -46,10 +50,9 @@ type running struct {
 	document string // id of the benchmark's document
 	caller   asker
 	upload   func(ctx context.Context, title, text string) (id string, err error)
-	pids     []int
-	parts    map[string]int                                    // ids of single processes, by what they run; they are among pids
-	another  func(ctx context.Context) (pids []int, err error) // starts another worker; nil: there are none
-	said     []func() string                                   // return the end of each program's output
+	parts    func() map[string][]int         // ids of the processes by what they run
+	another  func(ctx context.Context) error // starts another worker; nil: there are none
+	said     []func() string                 // return the end of each program's output
 	stop     func()
 }
 
@@ -58,6 +61,35 @@ type asker interface {
 	stack.Caller
 	// Asks sends a message whose turn asks for a document, and answers it.
 	Asks(ctx context.Context, thread, document string) error
+}
+
+// usage returns what each part has used so far.
+func (r *running) usage() (map[string]stack.Usage, error) {
+	used := map[string]stack.Usage{}
+	for part, pids := range r.parts() {
+		u, err := stack.UsageOf(pids...)
+		if err != nil {
+			return nil, err
+		}
+		used[part] = u
+	}
+	return used, nil
+}
+
+// cpuSince returns the CPU time of each part and of all since before, in milliseconds a turn.
+func (r *running) cpuSince(before map[string]stack.Usage, turns int) (of map[string]float64, all float64, err error) {
+	after, err := r.usage()
+	of = map[string]float64{}
+	for part, u := range after {
+		of[part] = ms(u.CPU-before[part].CPU) / float64(turns)
+		all += of[part]
+	}
+	return of, all, err
+}
+
+// one returns the parts of a system that is not measured in parts.
+func one(pids ...int) func() map[string][]int {
+	return func() map[string][]int { return map[string][]int{"": pids} }
 }
 
 // logs returns the end of the programs' output as an error, if there is any.
@@ -85,7 +117,7 @@ func startPalaver(ctx context.Context, b *bench) (*running, error) {
 		s.Stop()
 		return nil, err
 	}
-	return &running{caller: palaverCaller{u}, upload: u.UploadText, pids: []int{s.Pid()}, said: []func() string{log.String}, stop: s.Stop}, nil
+	return &running{caller: palaverCaller{u}, upload: u.UploadText, parts: one(s.Pid()), said: []func() string{log.String}, stop: s.Stop}, nil
 }
 
 func startApart(ctx context.Context, b *bench) (*running, error) { return startRoles(ctx, b, false) }
@@ -109,20 +141,19 @@ func startRoles(ctx context.Context, b *bench, two bool) (*running, error) {
 		stop()
 		return nil, err
 	}
-	pids := func() []int { return append(a.Pids(), pg.Pid()) }
-	another := func(ctx context.Context) ([]int, error) {
-		err := a.AddWorker(ctx)
-		return pids(), err
+	parts := func() map[string][]int {
+		parts := a.Parts()
+		parts["Postgres"] = []int{pg.Pid()}
+		return parts
 	}
-	r := &running{caller: palaverCaller{u}, upload: u.UploadText, pids: pids(), another: another,
-		parts: map[string]int{"Temporal and NATS": a.Infra.Pid(), "API": a.API.Pid(), "worker": a.Worker.Pid(), "Postgres": pg.Pid()},
-		said:  []func() string{a.API.Said, a.Worker.Said}, stop: stop}
+	r := &running{caller: palaverCaller{u}, upload: u.UploadText, parts: parts, another: a.AddWorker,
+		said: []func() string{a.Infra.Said, a.API.Said, a.Worker.Said}, stop: stop}
 	if !two {
 		return r, nil
 	}
 	url, err = a.AddAPI(ctx)
 	if err == nil {
-		r.pids, err = another(ctx)
+		err = a.AddWorker(ctx)
 	}
 	if err != nil {
 		stop()
@@ -183,7 +214,7 @@ func startPeer(ctx context.Context, b *bench, c peer, dir string, env []string, 
 		return nil, err
 	}
 	c.at(address)
-	return &running{caller: c, upload: c.Upload, pids: []int{p.Pid(), pg.Pid()}, said: []func() string{p.Said}, stop: stop}, nil
+	return &running{caller: c, upload: c.Upload, parts: one(p.Pid(), pg.Pid()), said: []func() string{p.Said}, stop: stop}, nil
 }
 
 // database starts a Postgres for one system. Commits do not wait for the disk, as with the

@@ -197,14 +197,22 @@ func (q question) values() (out []string) {
 	return []string{strings.Trim(string(q.Answer), `"`)}
 }
 
-var bold = regexp.MustCompile(`\*\*([^*]+)\*\*`)
+// bold matches what an answer puts forward: in bold, or the percentage of a ratio.
+var bold = regexp.MustCompile(`(\*\*[^*]+\*\*|\([-\d.,]+ %\))`)
 
-// isRight reports whether an answer has the value, rounded to two decimals, in bold.
+var year = regexp.MustCompile(`\b(?:19|20)\d\d\b`)
+
+// isRight reports whether an answer has the value, rounded to two decimals, in bold, or names no other year than the right one.
 func (q question) isRight(text string) bool {
 	for _, want := range q.values() {
 		plain := strings.NewReplacer(",", "", "$", "", "€", "", "%", "", "(", "-", ")", "", "£", "").Replace(want)
 		v, err := strconv.ParseFloat(strings.TrimSpace(plain), 64)
 		found := false
+		if year.MatchString(want) { // in the name of the only column
+			first, _, _ := strings.Cut(text, "\n")
+			said := year.FindAllString(first, -1)
+			found = len(said) > 0 && !slices.ContainsFunc(said, func(y string) bool { return y != want })
+		}
 		for _, m := range bold.FindAllStringSubmatch(text, -1) {
 			if err != nil {
 				found = found || strings.Contains(strings.ToLower(m[1]), strings.ToLower(strings.TrimSpace(want)))

@@ -129,6 +129,7 @@ type Version struct {
 	Text string    `json:"text"`
 	By   Author    `json:"by"`
 	At   time.Time `json:"at"`
+	Who  string    `json:"who,omitempty"` // the id of the person, on a board of a space
 }
 
 // Message is one of the chat about the board.

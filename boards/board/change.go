@@ -38,7 +38,8 @@ type Change struct {
 	Did  string    `json:"did"`
 	By   Author    `json:"by"`
 	At   time.Time `json:"at"`
-	Item Item      `json:"item"` // after an add; before an edit or a delete
+	Who  string    `json:"who,omitempty"` // the id of the person, on a board of a space
+	Item Item      `json:"item"`          // after an add; before an edit or a delete
 	// Unlinked are the items that lost their relation to a deleted one. Marked are those
 	// that became stale. Cleared are the marks that an edit has cleared on its item.
 	Unlinked []string `json:"unlinked,omitempty"`
@@ -52,6 +53,21 @@ type Result struct {
 	Change int      `json:"change,omitempty"` // its number, for Undo
 	Items  []string `json:"items,omitempty"`  // ids of the changed items, first the one that the call was about
 	Impact int      `json:"impact,omitempty"` // how many items are downstream of it
+}
+
+// Sign notes who has made the changes and texts that before does not have.
+func (b *Board) Sign(who string, before Board) {
+	for i := range b.Changes {
+		if b.Changes[i].N > before.LastChange {
+			b.Changes[i].Who = who
+		}
+	}
+	for i := range b.Items {
+		v, was := &b.Items[i].Version, before.Find(b.Items[i].ID)
+		if v.Who == "" && (was == nil || was.Version.N != v.N) {
+			v.Who = who
+		}
+	}
 }
 
 // Rename sets the board's title and goal.

@@ -42,6 +42,7 @@ type earlier struct {
 	Text    string    `json:"text"`
 	By      Author    `json:"by"`
 	At      time.Time `json:"at"`
+	Who     string    `json:"by_id,omitempty"`
 }
 
 // File is the board as people export it: a list for each column.
@@ -76,6 +77,9 @@ func (i *Item) Fields() Fields {
 	f.Put("version", i.Version.N)
 	f.Put("changed_by", i.Version.By)
 	f.Put("changed_at", i.Version.At)
+	if i.Version.Who != "" {
+		f.Put("changed_by_id", i.Version.Who)
+	}
 	f.Put("status", i.Status)
 	f.Put("stale", len(i.Stale) > 0)
 	if len(i.Stale) > 0 {
@@ -98,7 +102,7 @@ func (i *Item) Fields() Fields {
 	}
 	var former []earlier
 	for _, v := range i.Earlier {
-		former = append(former, earlier{v.N, v.Text, v.By, v.At})
+		former = append(former, earlier{v.N, v.Text, v.By, v.At, v.Who})
 	}
 	if former != nil {
 		f.Put("earlier_versions", former)
@@ -258,6 +262,7 @@ func (r *reader) item(k Kind, f Fields, field string) (pending, error) {
 	var also, stale []string
 	var isStale bool
 	var former []earlier
+	var unproven string // a file does not say who changed what
 	v := Version{N: 1, By: Imported, At: r.at}
 	names := keysOf[k]
 	item := &p.item
@@ -267,7 +272,7 @@ func (r *reader) item(k Kind, f Fields, field string) (pending, error) {
 		into any
 	}{
 		{names.id, &p.id}, {"text", &body}, {"status", &item.Status}, {names.related, &item.Related}, {"related_ids", &also},
-		{"stale", &isStale}, {"stale_because", &stale}, {"version", &v.N}, {"changed_by", &v.By}, {"changed_at", &v.At}, {"earlier_versions", &former},
+		{"stale", &isStale}, {"stale_because", &stale}, {"version", &v.N}, {"changed_by", &v.By}, {"changed_at", &v.At}, {"changed_by_id", &unproven}, {"earlier_versions", &former},
 	} {
 		if err := f.take(field, known.key, known.into); err != nil {
 			return p, err
@@ -365,7 +370,7 @@ func (r *reader) checkItem(p *pending, body string, v Version, former []earlier)
 		if e.Version < 1 || e.Version >= v.N || i > 0 && e.Version <= former[i-1].Version {
 			return invalid(field+".version", "must grow, and stay below the item's version")
 		}
-		item.Earlier = append(item.Earlier, Version{e.Version, e.Text, e.By, e.At})
+		item.Earlier = append(item.Earlier, Version{N: e.Version, Text: e.Text, By: e.By, At: e.At})
 	}
 	item.Version = v
 	return nil

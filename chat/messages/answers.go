@@ -25,11 +25,23 @@ var (
 		"Votre question est dans une autre langue que les passages : sans modèle de langage, je ne trouve que les mêmes mots.",
 		"Su pregunta está en otro idioma que los pasajes: sin un modelo de lenguaje solo encuentro las mismas palabras.",
 		"Uw vraag is in een andere taal dan de passages: zonder taalmodel vind ik alleen dezelfde woorden.")
-	NeedsModel = answer("frame.needs_model", "Without a language model I cannot translate, write, reword or calculate. These passages may help.",
-		"Ohne KI-Modell kann ich nicht übersetzen, schreiben, umformulieren oder rechnen. Diese Stellen helfen vielleicht.",
-		"Sans modèle de langage, je ne peux ni traduire, ni écrire, ni reformuler, ni calculer. Ces passages peuvent aider.",
-		"Sin un modelo de lenguaje no puedo traducir, escribir, reformular ni calcular. Estos pasajes pueden ayudar.",
-		"Zonder taalmodel kan ik niet vertalen, schrijven, herformuleren of rekenen. Deze passages helpen misschien.")
+	NeedsModel = answer("frame.needs_model", "Without a language model I cannot translate, write, reword or calculate.",
+		"Ohne KI-Modell kann ich nicht übersetzen, schreiben, umformulieren oder rechnen.",
+		"Sans modèle de langage, je ne peux ni traduire, ni écrire, ni reformuler, ni calculer.",
+		"Sin un modelo de lenguaje no puedo traducir, escribir, reformular ni calcular.",
+		"Zonder taalmodel kan ik niet vertalen, schrijven, herformuleren of rekenen.")
+	NoJudgement = answer("frame.no_judgement", "Without a language model I have no opinion, and cannot assess or advise.",
+		"Ohne KI-Modell habe ich keine Meinung und kann weder bewerten noch raten.",
+		"Sans modèle de langage, je n'ai pas d'avis et ne peux ni évaluer ni conseiller.",
+		"Sin un modelo de lenguaje no tengo opinión y no puedo valorar ni aconsejar.",
+		"Zonder taalmodel heb ik geen mening en kan ik niet beoordelen of adviseren.")
+	NoRanking = answer("frame.no_ranking", "Without a language model I cannot say what matters most.",
+		"Ohne KI-Modell kann ich nicht sagen, was am wichtigsten ist.",
+		"Sans modèle de langage, je ne peux pas dire ce qui compte le plus.",
+		"Sin un modelo de lenguaje no puedo decir qué es lo más importante.",
+		"Zonder taalmodel kan ik niet zeggen wat het belangrijkst is.")
+	MayHelp = answer("frame.may_help", "These passages may help.",
+		"Diese Stellen helfen vielleicht.", "Ces passages peuvent aider.", "Estos pasajes pueden ayudar.", "Deze passages helpen misschien.")
 	AccordingTo = answer("frame.according_to", "According to {title}:",
 		"Laut {title}:", "Selon {title} :", "Según {title}:", "Volgens {title}:")
 	RowsSeen = answer("frame.rows_seen", "I saw {n:rows} of this table. Without a language model I do not count or calculate over a table.",
@@ -37,6 +49,44 @@ var (
 		"J'ai vu {n:rows} de ce tableau. Sans modèle de langage, je ne compte ni ne calcule sur un tableau.",
 		"He visto {n:rows} de esta tabla. Sin un modelo de lenguaje no cuento ni calculo sobre una tabla.",
 		"Ik heb {n:rows} van deze tabel gezien. Zonder taalmodel tel of reken ik niet over een tabel.")
+
+	SearchedNothing = answer("frame.searched_nothing", "The search for {query} found nothing in your documents.",
+		"Die Suche nach {query} hat in Ihren Dokumenten nichts gefunden.",
+		"La recherche de {query} n'a rien trouvé dans vos documents.",
+		"La búsqueda de {query} no encontró nada en sus documentos.",
+		"De zoekopdracht {query} heeft in uw documenten niets gevonden.")
+	Searched = answer("frame.searched", "The search for {query} found:",
+		"Die Suche nach {query} hat gefunden:", "La recherche de {query} a trouvé :", "La búsqueda de {query} encontró:", "De zoekopdracht {query} heeft gevonden:")
+	SeesNoPictures = answer("frame.sees_no_pictures", "I cannot see pictures: without a language model the attached ones are not looked at.",
+		"Ich kann keine Bilder sehen: Ohne KI-Modell werden die angehängten nicht angesehen.",
+		"Je ne vois pas les images : sans modèle de langage, celles qui sont jointes ne sont pas regardées.",
+		"No veo imágenes: sin un modelo de lenguaje, las adjuntas no se miran.",
+		"Ik kan geen afbeeldingen zien: zonder taalmodel worden de bijgevoegde niet bekeken.")
+	OfflineEngine = answer("frame.offline_engine", "I am Palaver's offline engine. No language model is configured on this server, so I cannot hold a conversation.",
+		"Ich bin Palavers Offline-Engine. Auf diesem Server ist kein KI-Modell eingerichtet, deshalb kann ich kein Gespräch führen.",
+		"Je suis le moteur hors ligne de Palaver. Aucun modèle de langage n'est configuré sur ce serveur, je ne peux donc pas converser.",
+		"Soy el motor sin conexión de Palaver. En este servidor no hay ningún modelo de lenguaje configurado, así que no puedo conversar.",
+		"Ik ben de offline-engine van Palaver. Op deze server is geen taalmodel ingesteld, dus ik kan geen gesprek voeren.")
+	CanDo = answer("frame.can_do", "What I can do:", "Das kann ich:", "Ce que je peux faire :", "Lo que puedo hacer:", "Dit kan ik:")
+	// The commands in asterisks are read in these words only.
+	CanSearch = answer("frame.can_search", "search your documents: *search my documents for notice periods*",
+		"Ihre Dokumente durchsuchen: *search my documents for notice periods*",
+		"chercher dans vos documents : *search my documents for notice periods*",
+		"buscar en sus documentos: *search my documents for notice periods*",
+		"uw documenten doorzoeken: *search my documents for notice periods*")
+	CanList = answer("frame.can_list", "list them: *list my documents*",
+		"sie auflisten: *list my documents*", "en donner la liste : *list my documents*", "enumerarlos: *list my documents*", "ze opsommen: *list my documents*")
+	CanDraw = answer("frame.can_draw", "draw a placeholder for a picture: *draw a lighthouse*",
+		"einen Platzhalter für ein Bild zeichnen: *draw a lighthouse*",
+		"dessiner une image provisoire : *draw a lighthouse*",
+		"dibujar una imagen provisional: *draw a lighthouse*",
+		"een voorlopige afbeelding tekenen: *draw a lighthouse*")
+	CanCall = answer("frame.can_call", "call a tool that you name, with its arguments: *call {tool} name=value*. There are {tools}.",
+		"ein Werkzeug aufrufen, das Sie nennen, mit seinen Argumenten: *call {tool} name=value*. Es gibt {tools}.",
+		"appeler un outil que vous nommez, avec ses arguments : *call {tool} name=value*. Il y a {tools}.",
+		"llamar a una herramienta que usted nombre, con sus argumentos: *call {tool} name=value*. Hay {tools}.",
+		"een tool aanroepen die u noemt, met zijn argumenten: *call {tool} name=value*. Er zijn {tools}.")
+	MoreTools = answer("frame.more_tools", "{n:number} more", "{n:number} weitere", "{n:number} autres", "{n:number} más", "{n:number} andere")
 
 	NothingToSummarize = answer("frame.nothing_to_summarize", "There is nothing to summarize: no readable passage was found.",
 		"Es gibt nichts zusammenzufassen: Es wurde keine lesbare Stelle gefunden.",
@@ -178,6 +228,18 @@ var (
 	AskSummaryMine = answer("frame.ask_summary_mine", "Summarize my document", "Fasse mein Dokument zusammen", "Résume mon document", "Resume mi documento", "Vat mijn document samen")
 	AskNoticeMine  = answer("frame.ask_notice_mine", "What does it say about notice periods?", "Was steht darin über Kündigungsfristen?", "Que dit-il sur les préavis ?", "¿Qué dice sobre los plazos de preaviso?", "Wat staat erin over opzegtermijnen?")
 	AskCheckMine   = answer("frame.ask_check_mine", "Check this email against it: …", "Prüfe diese E-Mail daran: …", "Vérifie cet e-mail selon ce document : …", "Revisa este correo según él: …", "Controleer deze e-mail daaraan: …")
+
+	// The last line of every answer without a model. The page removes it: it says so elsewhere.
+	AnswerOffline = answer("answer.offline", "Offline engine: quoted from your documents, no language model is configured.",
+		"Offline-Engine: aus Ihren Dokumenten zitiert, es ist kein KI-Modell eingerichtet.",
+		"Moteur hors ligne : cité de vos documents, aucun modèle de langage n'est configuré.",
+		"Motor sin conexión: citado de sus documentos, no hay ningún modelo de lenguaje configurado.",
+		"Offline-engine: geciteerd uit uw documenten, er is geen taalmodel ingesteld.")
+	AnswerOfflinePlain = answer("answer.offline_plain", "Offline engine: no language model is configured.",
+		"Offline-Engine: Es ist kein KI-Modell eingerichtet.",
+		"Moteur hors ligne : aucun modèle de langage n'est configuré.",
+		"Motor sin conexión: no hay ningún modelo de lenguaje configurado.",
+		"Offline-engine: er is geen taalmodel ingesteld.")
 
 	NoRow        = answer("frame.no_row", "No row matches: 0 of {of}.", "Keine Zeile passt: 0 von {of}.", "Aucune ligne ne correspond : 0 sur {of}.", "Ninguna fila coincide: 0 de {of}.", "Geen rij voldoet: 0 van {of}.")
 	CountedRows  = answer("frame.rows", "{n:rows}", "{n:rows}", "{n:rows}", "{n:rows}", "{n:rows}")

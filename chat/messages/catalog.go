@@ -93,9 +93,11 @@ var (
 // Quotas and budgets.
 var (
 	QuotaOwner            = define("quota.owner", "You may store {limit:number} {stored:stored} and have done so. Please delete something.")
+	QuotaSpace            = define("quota.space", "The space may store {limit:number} {stored:stored} and has done so. Please delete something there.")
 	QuotaAddress          = define("quota.address", "Visitors from your network may store {limit:number} {stored:stored} and have done so. Please delete something, or sign in.")
 	QuotaEverybody        = define("quota.everybody", "All visitors together may store {limit:number} {stored:stored} and have done so. Please sign in, or try again later.")
 	QuotaStorageOwner     = define("quota.storage_owner", "You may store {limit:number} MB of documents, pictures, repos and boards and have done so. Please delete something.")
+	QuotaStorageSpace     = define("quota.storage_space", "The space may store {limit:number} MB of documents and has done so. Please delete something there.")
 	QuotaStorageAddress   = define("quota.storage_address", "Visitors from your network may store {limit:number} MB of documents, pictures, repos and boards and have done so. Please delete something, or sign in.")
 	QuotaStorageEverybody = define("quota.storage_everybody", "All visitors together may store {limit:number} MB of documents, pictures, repos and boards and have done so. Please sign in, or try again later.")
 	QuotaKeys             = define("quota.keys", "You have {limit:number} keys. Please revoke one first.")
@@ -158,6 +160,7 @@ var (
 	DocumentsExcluded = define("notice.documents_excluded", "Some documents could not be read and were left out.")
 	UnreadPages       = define("notice.documents_unread_pages", "Some pages of these documents are pictures that could not be read. The answer may miss what is on them.")
 	DocumentsPartly   = define("notice.documents_partly", "These are more documents than can be read at once. Some were left out; ask about fewer at a time.")
+	Elsewhere         = define("notice.documents_elsewhere", "The documents that you named have too little on this. The answer is from others.")
 	DocumentsUnknown  = define("notice.documents_not_found", "I could not find {names}. All documents were searched.")
 	NotSaved          = define("notice.not_saved_yet", "The database cannot be reached. This conversation goes on and will be saved when it is back.")
 	Summarized        = define("notice.history_summarized", "This conversation has become long, so its beginning was summarized. Answers use the summary from now on.")
@@ -304,8 +307,6 @@ var (
 
 // Text inside of answers. A client finds it there as it stands here.
 var (
-	Withheld           = define("answer.withheld", "[removed: from documents of a space that you do not read here]")
-	QuoteRemoved       = define("answer.quote_removed", "[quotation removed: not in the sources]")
-	AnswerOffline      = define("answer.offline", "Offline engine: quoted from your documents, no language model is configured.")
-	AnswerOfflinePlain = define("answer.offline_plain", "Offline engine: no language model is configured.")
+	Withheld     = define("answer.withheld", "[removed: from documents of a space that you do not read here]")
+	QuoteRemoved = define("answer.quote_removed", "[quotation removed: not in the sources]")
 )

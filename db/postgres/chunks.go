@@ -106,16 +106,16 @@ func (s *Store) IndexDocument(ctx context.Context, owner, id string) (err error)
 	ctx, end := s.Call(ctx, "index document", rules.Bulk)
 	defer end(&err)
 	return s.inTx(ctx, beginUpdate, func(tx plain) error {
-		q := sqlcgen.New(tx)
-		if err := rules.OwnDocument(ctx, queries{q}, owner, id); err != nil { // locks it: its chunks stay
+		q := queries{sqlcgen.New(tx)}
+		if err := rules.OwnDocument(ctx, q, owner, id); err != nil { // locks it: its chunks stay
 			return err
 		}
-		text, err := q.DocumentText(ctx, sqlcgen.DocumentTextParams{ID: id, Owner: owner})
+		text, err := q.DocumentText(ctx, rules.Visible{Owner: owner}, id)
 		if err != nil {
 			return err
 		}
 		lang := language.Detect(text)
-		chunks, err := q.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{ID: id, Owner: owner, MaxRows: record.MaxChunks})
+		chunks, err := q.DocumentChunks(ctx, rules.Visible{Owner: owner}, id, record.MaxChunks)
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (s *Store) IndexDocument(ctx context.Context, owner, id string) (err error)
 				return err
 			}
 		}
-		if err := rules.NameOwn(ctx, queries{q}, owner, id, db.OwnNames{}, lang); err != nil {
+		if err := rules.NameOwn(ctx, q, owner, id, db.OwnNames{}, lang); err != nil {
 			return err
 		}
 		return record.Found(q.SetIndexed(ctx, sqlcgen.SetIndexedParams{ID: id, Owner: owner, Words: words, TermsVersion: language.TermsVersion}))

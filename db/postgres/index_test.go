@@ -80,6 +80,8 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 		switch name {
 		case "CountUserData": // repos have no index by owner; it runs only when a user is removed
 			continue
+		case "ForgetSigner": // it reads the ids of all spaces; it runs only when a user is removed
+			continue
 		case "OldAudit": // for a dry run only
 			continue
 		case "UsageByOwner": // it sums up everything, for palaver usage only

@@ -4,6 +4,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -69,6 +70,7 @@ func OpenWith(ctx context.Context, url string, options db.OpenOptions) (*Store, 
 	}
 	if found.direct && !namesMode(url) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+		config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -105,9 +107,7 @@ func parse(url string) (*pgxpool.Config, error) {
 	if !namesMode(url) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
-	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = connectTimeout
-	}
+	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = poolSize
 	}

@@ -147,6 +147,7 @@ func TestRowSecurityShowsASpaceToItsMembersOnly(t *testing.T) {
 	require.NoError(t, s.CreateDocument(ctx, d, []byte("canary")))
 	require.NoError(t, s.StoreText(ctx, d.Owner, d.ID, "canary", []chat.Chunk{{Text: "canary", End: 6}}, [][]float32{{1}}))
 	require.NoError(t, s.CreateSet(ctx, chat.DocumentSet{ID: "s", Owner: d.Owner, Name: "Canaries", DocIDs: []string{d.ID}}))
+	require.NoError(t, s.CreateBoard(ctx, db.Board{ID: "b", Owner: d.Owner, Title: "Canaries", Content: []byte("{}")}))
 	require.NoError(t, s.PutSpaceMember(ctx, "ann", "p", chat.SpaceMember{ID: "bob", Role: chat.Reader}))
 	require.NoError(t, s.PutSpaceMember(ctx, "ann", "p", chat.SpaceMember{ID: "legal", Group: true, Role: chat.Reader}))
 	require.NoError(t, s.PutGroups(ctx, "carol", []string{"legal"}, time.Now().Add(time.Hour)))
@@ -157,14 +158,14 @@ func TestRowSecurityShowsASpaceToItsMembersOnly(t *testing.T) {
 		defer func() { require.NoError(t, tx.Rollback(ctx)) }()
 		must.Have(tx.Exec(ctx, "SELECT set_config('request.jwt.claims', $1, true)", claims))(t)
 		seen := 0
-		for _, table := range []string{"documents", "document_texts", "chunks", "chunk_vectors", "spaces", "document_sets", "set_documents"} {
+		for _, table := range []string{"documents", "document_texts", "chunks", "chunk_vectors", "spaces", "document_sets", "set_documents", "boards"} {
 			var n int
 			require.NoError(t, tx.QueryRow(ctx, "SELECT count(*) FROM "+table).Scan(&n))
 			if n > 0 {
 				seen++
 			}
 		}
-		require.Contains(t, []int{0, 7}, seen, "all or nothing")
+		require.Contains(t, []int{0, 8}, seen, "all or nothing")
 		var members int
 		require.NoError(t, tx.QueryRow(ctx, "SELECT count(*) FROM space_members").Scan(&members))
 		require.Zero(t, members, "only managers read them, and only through the API")
@@ -200,19 +201,29 @@ func TestRowSecurityShowsAConversationOfASpaceToItsReadersOnly(t *testing.T) {
 	}
 	_, _, _, err := s.InsertTurn(ctx, chat.Turn{ID: "t", ThreadID: "c", Owner: "bob", Space: "p", Content: chat.Content{Message: "canary"}})
 	require.NoError(t, err)
+	for owner, id := range map[string]string{"bob": "attached", "carl": "foreign"} { // the second is of somebody else's conversation
+		require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: id, Owner: owner, Title: "canary", ThreadID: "c"}, nil))
+	}
 	conn, _ := reader(t, database)
-	reads := func(id string) bool {
+	sees := func(id string, tables ...string) bool {
 		tx := must.Have(conn.Begin(ctx))(t)
 		defer func() { require.NoError(t, tx.Rollback(ctx)) }()
 		must.Have(tx.Exec(ctx, "SELECT set_config('request.jwt.claims', $1, true)", `{"sub":"`+id+`"}`))(t)
 		seen := 0
-		for _, table := range []string{"conversations", "turns", "messages"} {
+		for _, table := range tables {
 			var n int
 			require.NoError(t, tx.QueryRow(ctx, "SELECT count(*) FROM "+table).Scan(&n))
 			seen += n
 		}
-		require.Contains(t, []int{0, 3}, seen, "all or nothing")
+		require.Contains(t, []int{0, len(tables)}, seen, "all or nothing")
 		return seen > 0
+	}
+	reads := func(id string) bool {
+		t.Helper()
+		yes := sees(id, "conversations", "turns", "messages")
+		require.Equal(t, yes || id == "bob", sees(id, "(SELECT FROM documents WHERE id = 'attached') d"))
+		require.Equal(t, id == "carl", sees(id, "(SELECT FROM documents WHERE id = 'foreign') d"))
+		return yes
 	}
 	require.True(t, reads("bob"))
 	require.False(t, reads("carl"), "it is not shared")

@@ -19,13 +19,13 @@ import (
 // unnest(tsvector), and because its methods read all rows into memory, which
 // the vectors of many documents should not be.
 
-// visible are the ready documents that $1 may see, all ($2 NULL), but for hidden samples and
-// what belongs to other conversations than $3, or those listed in $2.
+// visible are the ready documents of rules.Visible (Owners, $1, with Author, $4, and Thread, $3), all ($2 NULL), but for hidden
+// samples and what belongs to other conversations, or those listed in $2.
 const (
 	visible = `visible AS (SELECT d.id, d.chunks, d.words, d.names, d.language FROM documents d WHERE ` + isVisible + `)`
 
-	isVisible = `d.owner IN ($1, '*') AND d.status = 'ready' AND ($2::text[] IS NULL OR d.id = ANY($2::text[]))
-		AND ($2::text[] IS NOT NULL OR d.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = $1 AND p.hide_samples))
+	isVisible = `d.owner = ANY($1::text[]) AND (d.owner <> $4 OR d.thread_id = $3::text) AND d.status = 'ready' AND ($2::text[] IS NULL OR d.id = ANY($2::text[]))
+		AND ($2::text[] IS NOT NULL OR d.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = ($1::text[])[1] AND p.hide_samples))
 		AND ($2::text[] IS NOT NULL OR d.thread_id = '' OR d.thread_id = $3::text)`
 )
 
@@ -60,14 +60,14 @@ const readCorpus = `(SELECT coalesce(sum(v.chunks), 0)::bigint AS chunks, coales
 // ts_rank does not know how rare a word is and recalls less (bench/recall: .907
 // against .926), so this is BM25 with k1 = 1.2 and b = 0.75 (0.3 and 0.9 are
 // k1 * (1 - b) and k1 * b), with the statistics of the visible chunks. Ties: older text
-// first, then by place in it. Scores are rounded, because a sum depends on its order. $4, $6
-// and $7 are the terms of the groups (record.Group), the terms that count as them, and their
-// weights; for each group, the best score counts. Names score as in db/sqlite: $8 and $9 are
+// first, then by place in it. Scores are rounded, because a sum depends on its order. $5, $7
+// and $8 are the terms of the groups (record.Group), the terms that count as them, and their
+// weights; for each group, the best score counts. Names score as in db/sqlite: $9 and $10 are
 // record.NameWeight and record.OtherNameShare.
 func rankText(read string) string {
 	return `WITH ` + visible + `,
 		corpus AS (SELECT coalesce(sum(chunks), 0)::float8 AS chunks, count(*)::float8 AS documents, (sum(words) / greatest(sum(chunks), 1))::float8 AS average FROM visible),
-		pairs AS MATERIALIZED (SELECT p.term, p.lexeme, p.weight FROM unnest($4::text[], $6::text[], $7::float8[]) AS p (term, lexeme, weight)),
+		pairs AS MATERIALIZED (SELECT p.term, p.lexeme, p.weight FROM unnest($5::text[], $7::text[], $8::float8[]) AS p (term, lexeme, weight)),
 		asked AS MATERIALIZED (SELECT p.lexeme, quote_literal(p.lexeme)::tsquery AS query FROM pairs p GROUP BY p.lexeme),
 		found AS MATERIALIZED (
 			SELECT c.id, c.doc_id, c.words::float8 AS words, a.lexeme, (c.frequencies -> a.lexeme)::float8 AS frequency FROM ` + read + `),
@@ -80,13 +80,13 @@ func rankText(read string) string {
 			LEFT JOIN weights t ON t.lexeme = p.term CROSS JOIN corpus
 		GROUP BY f.id, p.term),
 		named AS MATERIALIZED (
-			SELECT v.id AS doc_id, a.lexeme, CASE WHEN v.names @@ (a.query::text || ':A')::tsquery THEN 1 ELSE $9::float8 END AS share
+			SELECT v.id AS doc_id, a.lexeme, CASE WHEN v.names @@ (a.query::text || ':A')::tsquery THEN 1 ELSE $10::float8 END AS share
 			FROM visible v JOIN asked a ON v.names @@ a.query),
 		rarities AS (
 			SELECT a.lexeme, ln(1 + (max(corpus.documents) - count(n.lexeme) + 0.5) / (count(n.lexeme) + 0.5)) AS weight
 			FROM asked a LEFT JOIN named n ON n.lexeme = a.lexeme CROSS JOIN corpus GROUP BY a.lexeme),
 		names AS (SELECT n.doc_id, sum(n.score) AS score FROM (
-			SELECT n.doc_id, p.term, max($8::float8 * p.weight * least(r.weight, t.weight) * n.share) AS score
+			SELECT n.doc_id, p.term, max($9::float8 * p.weight * least(r.weight, t.weight) * n.share) AS score
 			FROM named n JOIN pairs p ON p.lexeme = n.lexeme JOIN rarities r ON r.lexeme = n.lexeme JOIN rarities t ON t.lexeme = p.term
 			GROUP BY n.doc_id, p.term) n GROUP BY n.doc_id),
 		ranked AS (SELECT f.id, round(sum(f.score)::numeric, 9)::float8 AS score FROM (
@@ -94,10 +94,10 @@ func rankText(read string) string {
 			UNION ALL SELECT f.id, n.score FROM (SELECT DISTINCT id, doc_id FROM found) f JOIN names n ON n.doc_id = f.doc_id
 			UNION ALL SELECT c.id, n.score FROM names n JOIN chunks c ON c.doc_id = n.doc_id AND c.ordinal = 0
 				WHERE NOT EXISTS (SELECT FROM found f WHERE f.doc_id = n.doc_id)) f
-		GROUP BY f.id ORDER BY score DESC, f.id LIMIT $5)
+		GROUP BY f.id ORDER BY score DESC, f.id LIMIT $6)
 		SELECT k.chunks, k.languages, coalesce(d.id, ''), coalesce(d.title, ''), coalesce(c.ordinal, 0), coalesce(c.text, ''), coalesce(c.start_char, 0),
 			coalesce(c.end_char, 0), coalesce(c.heading, ''), coalesce(c.id, 0), coalesce(c.pages, ''), coalesce(d.owner, ''), coalesce(d.language, ''),
-			EXISTS (SELECT FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id), coalesce(r.score, 0)
+			(SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> $4 OR o.thread_id = $3::text) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0, coalesce(r.score, 0)
 		FROM ` + readCorpus + ` LEFT JOIN (ranked r JOIN chunks c ON c.id = r.id JOIN documents d ON d.id = c.doc_id) ON true
 		ORDER BY r.score DESC, r.id`
 }
@@ -106,7 +106,7 @@ func rankText(read string) string {
 // matches.
 func countWords(read string) string {
 	return `WITH ` + visible + `,
-		asked AS MATERIALIZED (SELECT w.n, w.word::tsquery AS query FROM unnest($4::text[]) WITH ORDINALITY AS w (word, n)),
+		asked AS MATERIALIZED (SELECT w.n, w.word::tsquery AS query FROM unnest($5::text[]) WITH ORDINALITY AS w (word, n)),
 		found AS MATERIALIZED (SELECT a.n FROM ` + read + `)
 		SELECT k.chunks, k.languages, ARRAY(SELECT count(f.n) FROM asked a LEFT JOIN found f ON f.n = a.n GROUP BY a.n ORDER BY a.n) FROM ` + readCorpus
 }
@@ -119,21 +119,21 @@ var (
 func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) (_ []chat.Hit, err error) {
 	ctx, end := s.Call(ctx, "search text", rules.Long)
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.Visible(ctx, owner)
+	if err != nil {
 		return nil, err
 	}
 	if k < 1 || len(words) == 0 {
 		return nil, nil
 	}
-	thread := db.ThreadOf(ctx)
-	hits, err := search(s, owner, docIDs, thread, rankSmall, rankLarge, func(statement string, known corpus) ([]rules.HitRow, corpus, error) {
+	hits, err := search(s, see, docIDs, rankSmall, rankLarge, func(statement string, known corpus) ([]rules.HitRow, corpus, error) {
 		own, alike, weights := pairs(record.Groups(words, known.languages))
-		return s.rank(ctx, statement, owner, docIDs, thread, own, k, alike, weights, record.NameWeight, record.OtherNameShare)
+		return s.rank(ctx, statement, see.Owners(), docIDs, see.Thread, see.Author, own, k, alike, weights, record.NameWeight, record.OtherNameShare)
 	})
 	if err != nil || len(hits) == 0 {
 		return nil, err
 	}
-	return s.Hits(ctx, queries{s.q}, owner, hits)
+	return s.Hits(ctx, queries{s.q}, see, hits)
 }
 
 // corpus is what a search must know of the visible documents.
@@ -156,8 +156,8 @@ const (
 
 // search runs the statement that suits the corpus. It assumes that the corpus is the one of the last
 // search; the statement says what it really is, and runs again if that makes a difference.
-func search[R any](s *Store, owner string, docIDs []string, thread string, small, large string, run func(statement string, known corpus) (R, corpus, error)) (R, error) {
-	key := record.Digest(owner + "\x00" + thread + "\x00" + strings.Join(docIDs, "\x00"))
+func search[R any](s *Store, see rules.Visible, docIDs []string, small, large string, run func(statement string, known corpus) (R, corpus, error)) (R, error) {
+	key := record.Digest(strings.Join(see.Owners(), "\x00") + "\x00" + see.Author + "\x00" + see.Thread + "\x00" + strings.Join(docIDs, "\x00"))
 	s.corpora.mu.Lock()
 	known, searched := s.corpora.last[key]
 	if !searched {
@@ -214,17 +214,17 @@ func (s *Store) rank(ctx context.Context, sql string, args ...any) (hits []rules
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
 	ctx, end := s.Call(ctx, "count words", rules.Long)
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.Visible(ctx, owner)
+	if err != nil {
 		return nil, 0, err
 	}
 	words = record.Words(words)
-	thread := db.ThreadOf(ctx)
-	list, err := search(s, owner, nil, thread, countSmall, countLarge, func(statement string, known corpus) (list []int, is corpus, err error) {
+	list, err := search(s, see, nil, countSmall, countLarge, func(statement string, known corpus) (list []int, is corpus, err error) {
 		asked := make([]string, len(words))
 		for i, w := range words {
 			asked[i] = record.Match(w, known.languages, " & ", " | ", quote)
 		}
-		list, is, err = s.count(ctx, statement, owner, []string(nil), thread, asked)
+		list, is, err = s.count(ctx, statement, see.Owners(), []string(nil), see.Thread, see.Author, asked)
 		total = is.chunks
 		return list, is, err
 	})

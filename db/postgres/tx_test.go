@@ -103,3 +103,10 @@ func TestTransactionBatchesStatementsWithoutRows(t *testing.T) {
 	p = must.Have(s.Profile(ctx, "o"))(t)
 	require.Equal(t, "x", p.Industry)
 }
+
+func TestStatementsOfADirectConnectionArePlannedOnce(t *testing.T) {
+	s := openStore(t, pgtest.Database(t))
+	var mode string
+	require.NoError(t, s.pool.QueryRow(t.Context(), "SHOW plan_cache_mode").Scan(&mode))
+	require.Equal(t, "force_generic_plan", mode)
+}

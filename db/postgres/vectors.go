@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/vector"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
@@ -126,15 +125,15 @@ func texts(vectors [][]byte) []string {
 	return list
 }
 
-// readVectors reads the vectors of the newest visible documents, $5 at most.
+// readVectors reads the vectors of the newest visible documents, $6 at most.
 const readVectors = `WITH visible AS (SELECT d.id, sum(d.chunks) OVER (ORDER BY d.created_at DESC, d.id DESC) - d.chunks AS newer
 		FROM documents d WHERE ` + isVisible + `)
 	SELECT v.id, v.vector FROM visible d JOIN chunks c ON c.doc_id = d.id JOIN chunk_vectors v ON v.id = c.id
-	WHERE d.newer < $5 AND length(v.vector) = $4 LIMIT $5`
+	WHERE d.newer < $6 AND length(v.vector) = $5 LIMIT $6`
 
-// countVisible counts the visible chunks, and says whether the index $4 can be used.
+// countVisible counts the visible chunks, and says whether the index $5 can be used.
 const countVisible = `SELECT coalesce(sum(d.chunks), 0),
-		coalesce((SELECT i.indisvalid FROM pg_index i WHERE i.indexrelid = to_regclass($4)), false)
+		coalesce((SELECT i.indisvalid FROM pg_index i WHERE i.indexrelid = to_regclass($5)), false)
 	FROM documents d WHERE ` + isVisible
 
 // searchSettings are settings of one transaction. With the first, the index is read on until
@@ -149,7 +148,7 @@ const searchSettings = `SELECT set_config('hnsw.iterative_scan', 'relaxed_order'
 func readNearest(dimensions int) string {
 	return fmt.Sprintf(`SELECT v.id, v.vector FROM chunk_vectors v
 		WHERE vector_dims(v.meaning) = %[1]d AND EXISTS (SELECT FROM chunks c JOIN documents d ON d.id = c.doc_id WHERE c.id = v.id AND `+isVisible+` OFFSET 0)
-		ORDER BY (v.meaning::halfvec(%[1]d)) <#> $4::text::halfvec(%[1]d) LIMIT $5`, dimensions)
+		ORDER BY (v.meaning::halfvec(%[1]d)) <#> $5::text::halfvec(%[1]d) LIMIT $6`, dimensions)
 }
 
 func indexName(dimensions int) string { return "chunk_vectors_hnsw_" + strconv.Itoa(dimensions) }
@@ -157,41 +156,42 @@ func indexName(dimensions int) string { return "chunk_vectors_hnsw_" + strconv.I
 func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {
 	ctx, end := s.Call(ctx, "search vectors", rules.Long)
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.Visible(ctx, owner)
+	if err != nil {
 		return nil, err
 	}
 	query := vector.Unit(meaning)
 	if query == nil || k < 1 {
 		return nil, nil
 	}
-	best, err := s.nearest(ctx, owner, query, docIDs, k)
+	best, err := s.nearest(ctx, see, query, docIDs, k)
 	if err == nil && len(best) < k {
-		best, err = s.compare(ctx, owner, query, docIDs, k)
+		best, err = s.compare(ctx, see, query, docIDs, k)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.Ranked(ctx, queries{s.q}, owner, best)
+	return s.Ranked(ctx, queries{s.q}, see, best)
 }
 
 // compare computes the scores of all visible vectors, or of the newest.
-func (s *Store) compare(ctx context.Context, owner string, query []float32, docIDs []string, k int) ([]vector.Scored, error) {
-	rows, err := s.query(ctx, readVectors, owner, docIDs, db.ThreadOf(ctx), 4*len(query), s.compared)
+func (s *Store) compare(ctx context.Context, see rules.Visible, query []float32, docIDs []string, k int) ([]vector.Scored, error) {
+	rows, err := s.query(ctx, readVectors, see.Owners(), docIDs, see.Thread, see.Author, 4*len(query), s.compared)
 	if err != nil {
 		return nil, err
 	}
 	return rank(rows, query, k)
 }
 
-// nearest searches the index. It returns fewer than k when there is no index, when the owner
-// has too few passages for it, or when too few of the nearest passages are visible.
-func (s *Store) nearest(ctx context.Context, owner string, query []float32, docIDs []string, k int) (best []vector.Scored, err error) {
+// nearest searches the index. It returns fewer than k when there is no index, when there are
+// too few passages for it, or when too few of the nearest passages are visible.
+func (s *Store) nearest(ctx context.Context, see rules.Visible, query []float32, docIDs []string, k int) (best []vector.Scored, err error) {
 	if !s.meanings.used || len(query) > maxIndexed || k > maxCandidates {
 		return nil, nil
 	}
 	var visible int64
 	var indexed bool
-	row := plain{s.pool}.QueryRow(ctx, countVisible, owner, docIDs, db.ThreadOf(ctx), indexName(len(query)))
+	row := plain{s.pool}.QueryRow(ctx, countVisible, see.Owners(), docIDs, see.Thread, see.Author, indexName(len(query)))
 	if err := row.Scan(&visible, &indexed); err != nil || !indexed || visible < int64(s.indexedFrom) {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (s *Store) nearest(ctx context.Context, owner string, query []float32, docI
 		if _, err := tx.Exec(ctx, searchSettings); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, readNearest(len(query)), owner, docIDs, db.ThreadOf(ctx), vector.Text(vector.Encode(query)), candidates)
+		rows, err := tx.Query(ctx, readNearest(len(query)), see.Owners(), docIDs, see.Thread, see.Author, vector.Text(vector.Encode(query)), candidates)
 		if err == nil {
 			best, err = rank(rows, query, k)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/testkit/must"
 )
@@ -75,8 +76,8 @@ func TestIndexOfVectorsFindsWhatComparingAllFinds(t *testing.T) {
 		found := 0
 		for range 20 {
 			question := random(r, 16)
-			exact := must.Have(s.compare(t.Context(), "ann", question, of, 10))(t)
-			fast := must.Have(s.nearest(t.Context(), "ann", question, of, 10))(t)
+			exact := must.Have(s.compare(t.Context(), rules.Visible{Owner: "ann"}, question, of, 10))(t)
+			fast := must.Have(s.nearest(t.Context(), rules.Visible{Owner: "ann"}, question, of, 10))(t)
 			require.Len(t, fast, 10, "the index was not used")
 			scores := map[int64]float64{}
 			for _, e := range exact {
@@ -96,7 +97,7 @@ func TestIndexOfVectorsFindsWhatComparingAllFinds(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, found, 195, "of 200")
 	}
-	none := must.Have(s.nearest(t.Context(), "ann", random(r, 16), []string{"ann-001"}, 10))(t)
+	none := must.Have(s.nearest(t.Context(), rules.Visible{Owner: "ann"}, random(r, 16), []string{"ann-001"}, 10))(t)
 	require.Empty(t, none, "ten passages are compared without the index")
 	hits := must.Have(s.SearchVector(t.Context(), "ann", random(r, 16), []string{"ann-001"}, 10))(t)
 	require.Len(t, hits, 10)
@@ -130,7 +131,7 @@ func TestVectorsFromBeforePgvectorAreIndexed(t *testing.T) {
 	require.Equal(t, int64(250), query[int64](t, later, "SELECT count(*) FROM chunk_vectors WHERE meaning IS NULL"))
 	require.NoError(t, later.IndexVectors(t.Context()))
 	require.Zero(t, query[int64](t, later, "SELECT count(*) FROM chunk_vectors WHERE meaning IS NULL"))
-	best := must.Have(later.nearest(t.Context(), "ann", random(r, 8), nil, 10))(t)
+	best := must.Have(later.nearest(t.Context(), rules.Visible{Owner: "ann"}, random(r, 8), nil, 10))(t)
 	require.Len(t, best, 10)
 }
 
@@ -154,10 +155,10 @@ func TestIndexesOfVectorsFollowWhatIsStored(t *testing.T) {
 
 	// An index whose creation was interrupted is made again.
 	pgtest.Exec(t, url, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'chunk_vectors_hnsw_8'::regclass")
-	best := must.Have(s.nearest(t.Context(), "bob", random(r, 8), nil, 10))(t)
+	best := must.Have(s.nearest(t.Context(), rules.Visible{Owner: "bob"}, random(r, 8), nil, 10))(t)
 	require.Empty(t, best)
 	require.NoError(t, s.IndexVectors(t.Context()))
-	best = must.Have(s.nearest(t.Context(), "bob", random(r, 8), nil, 10))(t)
+	best = must.Have(s.nearest(t.Context(), rules.Visible{Owner: "bob"}, random(r, 8), nil, 10))(t)
 	require.Len(t, best, 10)
 
 	for n := range 8 {

@@ -82,3 +82,6 @@ SELECT c.id, CAST(@at AS BIGINT), c.owner, c.generation, c.places
 FROM conversations c WHERE c.id = @id AND c.owner = @owner
 ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
     generation = excluded.generation, places = excluded.places;
+
+-- name: SetScope :exec
+UPDATE conversations SET scope = @scope WHERE id = @id AND owner = @owner;

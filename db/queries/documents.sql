@@ -15,7 +15,7 @@ WHERE r.doc_id = @doc_id AND d.owner IN (@owner, '*') AND d.status = 'processing
 
 -- name: Original :one
 SELECT r.raw FROM raw_documents r JOIN documents d ON d.id = r.doc_id
-WHERE r.doc_id = @doc_id AND d.owner IN (@owner, '*') AND d.status = 'ready';
+WHERE r.doc_id = @doc_id AND d.owner IN (@owner, @author, '*') AND (d.owner <> @author OR d.thread_id = @thread_id) AND d.status = 'ready';
 
 -- name: DeleteRaw :exec
 DELETE FROM raw_documents WHERE doc_id = @doc_id;
@@ -87,12 +87,6 @@ WHERE d.owner IN (@owner, '*') AND (d.owner <> '*' OR NOT EXISTS (SELECT 1 FROM 
     AND d.thread_id = @thread_id
     AND (d.created_at < CAST(@before_at AS BIGINT) OR (d.created_at = CAST(@before_at AS BIGINT) AND d.id < CAST(@before_id AS TEXT)))
 ORDER BY d.created_at DESC, d.id DESC LIMIT CAST(@max_rows AS BIGINT);
-
--- name: VisibleDocuments :many
-SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages FROM documents
-WHERE documents.owner IN (@owner, '*') AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = @owner AND p.hide_samples))
-    AND (documents.thread_id = '' OR documents.thread_id = @thread_id)
-ORDER BY created_at DESC, id DESC LIMIT CAST(@max_rows AS BIGINT);
 
 -- name: DocumentsToEmbed :many
 SELECT id, owner FROM documents

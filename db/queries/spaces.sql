@@ -1,19 +1,19 @@
 -- name: CreateSpace :exec
-INSERT INTO spaces (id, name, everybody, links, instructions, agent, effort, created_at)
-VALUES (@id, @name, @everybody, @links, @instructions, @agent, @effort, @created_at);
+INSERT INTO spaces (id, name, everybody, links, instructions, agent, effort, tool_servers, created_at)
+VALUES (@id, @name, @everybody, @links, @instructions, @agent, @effort, @tool_servers, @created_at);
 
 -- The role is 0 for somebody who does not read the space. palaver_libraries, in the
 -- migration of Postgres, has the same rule.
 
 -- name: SpaceOf :one
-SELECT s.id, s.name, s.everybody, s.links, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
+SELECT s.id, s.name, s.everybody, s.links, s.instructions, s.agent, s.effort, s.tool_servers, s.created_at, s.deleted_at,
     CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
         AND (m.kind = 'person' AND m.member = @owner
             OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = @owner AND g.name = m.member AND g.until > @now))), 0) AS BIGINT) AS role
 FROM spaces s WHERE s.id = @id;
 
 -- name: SpacesOf :many
-SELECT s.id, s.name, s.everybody, s.links, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
+SELECT s.id, s.name, s.everybody, s.links, s.instructions, s.agent, s.effort, s.tool_servers, s.created_at, s.deleted_at,
     CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
         AND (m.kind = 'person' AND m.member = @owner
             OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = @owner AND g.name = m.member AND g.until > @now))), 0) AS BIGINT) AS role
@@ -27,7 +27,7 @@ ORDER BY s.created_at, s.id;
 SELECT space_id FROM space_members WHERE kind = 'person' AND member = @owner ORDER BY space_id;
 
 -- name: ChangeSpace :execrows
-UPDATE spaces SET name = @name, everybody = @everybody, links = @links, instructions = @instructions, agent = @agent, effort = @effort
+UPDATE spaces SET name = @name, everybody = @everybody, links = @links, instructions = @instructions, agent = @agent, effort = @effort, tool_servers = @tool_servers
 WHERE id = @id AND deleted_at = 0;
 
 -- name: SetSpaceDeleted :execrows
@@ -102,6 +102,14 @@ FROM turn_events e JOIN turns t ON t.id = e.turn_id WHERE e.turn_id = @from_id;
 -- name: GiveDocument :execrows
 UPDATE documents SET owner = @to_owner, added_by = @added_by, deleted_at = @deleted_at, thread_id = '', address = ''
 WHERE id = @id AND owner = @owner;
+
+-- A document that belongs to a conversation in a space: to the reader's own, also before its
+-- first message, or to one that its author shares there.
+
+-- name: AttachedInSpace :one
+SELECT d.owner, d.thread_id FROM documents d LEFT JOIN conversations c ON c.id = d.thread_id
+WHERE d.id = @id AND d.thread_id <> ''
+    AND (d.owner = @reader AND c.id IS NULL OR d.owner = c.owner AND c.space_id = @space_id AND c.space_id <> '' AND (c.shared OR c.owner = @reader));
 
 -- name: DeletedDocuments :many
 SELECT id, title, added_by, deleted_at FROM documents WHERE owner = @owner AND deleted_at > 0

@@ -138,7 +138,7 @@ func indexOne(ctx context.Context, index *sql.Stmt, id int64, lang, text, headin
 func (s *Store) IndexDocument(ctx context.Context, owner, id string) (err error) {
 	ctx, end := s.Call(ctx, "index document", rules.Bulk)
 	defer end(&err)
-	text, err := s.read.DocumentText(ctx, sqlcgen.DocumentTextParams{ID: id, Owner: owner})
+	text, err := queries{Queries: s.read}.DocumentText(ctx, rules.Visible{Owner: owner}, id)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (s *Store) IndexDocument(ctx context.Context, owner, id string) (err error)
 		}
 	}
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
-		if now, err := q.DocumentText(ctx, sqlcgen.DocumentTextParams{ID: id, Owner: owner}); err != nil || now != text { // stored again
+		if now, err := (queries{Queries: q}).DocumentText(ctx, rules.Visible{Owner: owner}, id); err != nil || now != text { // stored again
 			return err
 		}
 		if err := rules.NameOwn(ctx, queries{Queries: q}, owner, id, db.OwnNames{}, lang); err != nil {

@@ -18,11 +18,11 @@ import (
 // column and rank function of an FTS5 table, and because its methods read all rows
 // into memory, which is too much for the vectors of many documents.
 
-// visibleEditions are the editions that owner ?1 may see, all (?2 NULL), but for hidden
-// samples and what belongs to other conversations than ?3, or those of the documents listed
+// visibleEditions are the editions of rules.Visible (Owners, ?1, with Author, ?4, and Thread, ?3), all (?2 NULL), but for hidden
+// samples and what belongs to other conversations, or those of the documents listed
 // in ?2.
-const visibleEditions = `(SELECT d.edition FROM documents d WHERE d.owner IN (?1, '*') AND d.status = 'ready' AND d.edition > 0
-	AND (?2 IS NOT NULL OR d.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = ?1 AND p.hide_samples))
+const visibleEditions = `(SELECT d.edition FROM documents d WHERE d.owner IN (SELECT w.value FROM json_each(?1) w) AND (d.owner <> ?4 OR d.thread_id = ?3) AND d.status = 'ready' AND d.edition > 0
+	AND (?2 IS NOT NULL OR d.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = json_extract(?1, '$[0]') AND p.hide_samples))
 	AND (?2 IS NOT NULL OR d.thread_id = '' OR d.thread_id = ?3)
 	AND (?2 IS NULL OR d.id IN (SELECT j.value FROM json_each(?2) j)))`
 
@@ -37,26 +37,26 @@ const (
 	readCorpus = `SELECT coalesce(sum(d.chunks), 0), coalesce(sum(d.words), 0), count(*), json_group_array(DISTINCT d.language)
 		FROM documents d WHERE d.edition IN ` + visibleEditions
 
-	// readOccurrences reads the occurrences of the terms ?4 in visible chunks, by term and chunk.
+	// readOccurrences reads the occurrences of the terms ?5 in visible chunks, by term and chunk.
 	readOccurrences = `SELECT t.key, o.doc, o.col = 'heading', z.sz
-		FROM json_each(?4) t CROSS JOIN chunk_words o CROSS JOIN chunk_index_docsize z
+		FROM json_each(?5) t CROSS JOIN chunk_words o CROSS JOIN chunk_index_docsize z
 		WHERE o.term = t.value AND (o.doc >> 20) IN ` + visibleEditions + ` AND z.id = o.doc`
 
-	// readNames reads which of the terms ?4 stand in the names of visible documents.
+	// readNames reads which of the terms ?5 stand in the names of visible documents.
 	readNames = `SELECT t.key, n.doc, min(n.col = 'further')
-		FROM json_each(?4) t CROSS JOIN name_words n
+		FROM json_each(?5) t CROSS JOIN name_words n
 		WHERE n.term = t.value AND n.doc IN ` + visibleEditions + ` GROUP BY t.key, n.doc`
 
 	countWords = `SELECT (SELECT count(*) FROM chunk_index
 			WHERE chunk_index MATCH w.value AND (rowid >> 20) IN ` + visibleEditions + `)
-		FROM json_each(?4) w ORDER BY w.key`
+		FROM json_each(?5) w ORDER BY w.key`
 
-	// readVectors reads the vectors of the newest visible documents, ?5 at most.
+	// readVectors reads the vectors of the newest visible documents, ?6 at most.
 	readVectors = `SELECT v.id, v.vector FROM (
 			SELECT d.edition, sum(d.chunks) OVER (ORDER BY d.created_at DESC, d.id DESC) - d.chunks AS newer
 			FROM documents d WHERE d.edition IN ` + visibleEditions + `) d
 		CROSS JOIN chunk_vectors v ON v.id >= d.edition << 20 AND v.id < (d.edition + 1) << 20
-		WHERE d.newer < ?5 AND length(v.vector) = ?4 LIMIT CAST(?5 AS INTEGER)`
+		WHERE d.newer < ?6 AND length(v.vector) = ?5 LIMIT CAST(?6 AS INTEGER)`
 )
 
 type searchStatements struct {
@@ -84,7 +84,8 @@ func (p *searchStatements) prepare(ctx context.Context, writer, reader *sql.DB) 
 func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) (_ []chat.Hit, err error) {
 	ctx, end := s.Call(ctx, "search text", rules.Long)
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.Visible(ctx, owner)
+	if err != nil {
 		return nil, err
 	}
 	if k < 1 {
@@ -92,7 +93,7 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, d
 	}
 	var best []vector.Scored
 	err = inTx(ctx, s.reader, func(tx *sql.Tx) error { // all numbers are of one state of the database
-		langs, found, err := s.readCorpus(ctx, tx, owner, docIDs)
+		langs, found, err := s.readCorpus(ctx, tx, see, docIDs)
 		if err != nil || found.chunks == 0 {
 			return err
 		}
@@ -100,7 +101,7 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, d
 		if len(groups) == 0 {
 			return nil
 		}
-		if err := s.readMatches(ctx, tx, owner, docIDs, termsOf(groups), &found); err != nil {
+		if err := s.readMatches(ctx, tx, see, docIDs, termsOf(groups), &found); err != nil {
 			return err
 		}
 		best = found.rank(groups, k)
@@ -109,14 +110,14 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, d
 	if err != nil {
 		return nil, err
 	}
-	return s.Ranked(ctx, queries{Queries: s.read}, owner, best)
+	return s.Ranked(ctx, queries{Queries: s.read}, see, best)
 }
 
 // readCorpus reads the languages and the statistics of the documents that the owner may see.
-func (s *Store) readCorpus(ctx context.Context, tx *sql.Tx, owner string, docIDs []string) (langs []string, m matches, err error) {
+func (s *Store) readCorpus(ctx context.Context, tx *sql.Tx, see rules.Visible, docIDs []string) (langs []string, m matches, err error) {
 	var words float64
 	var listed string
-	err = tx.StmtContext(ctx, s.search.corpus).QueryRowContext(ctx, owner, nullableList(docIDs), db.ThreadOf(ctx)).Scan(&m.chunks, &words, &m.documents, &listed)
+	err = tx.StmtContext(ctx, s.search.corpus).QueryRowContext(ctx, record.Strings(see.Owners()), nullableList(docIDs), see.Thread, see.Author).Scan(&m.chunks, &words, &m.documents, &listed)
 	if err == nil {
 		err = json.Unmarshal([]byte(listed), &langs)
 	}
@@ -137,9 +138,9 @@ func termsOf(groups []record.Group) []string {
 }
 
 // readMatches reads the occurrences of the terms in the chunks that the owner may see.
-func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, owner string, docIDs, terms []string, m *matches) error {
+func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, see rules.Visible, docIDs, terms []string, m *matches) error {
 	visible := nullableList(docIDs)
-	rows, err := tx.StmtContext(ctx, s.search.occurrences).QueryContext(ctx, owner, visible, db.ThreadOf(ctx), record.Strings(terms))
+	rows, err := tx.StmtContext(ctx, s.search.occurrences).QueryContext(ctx, record.Strings(see.Owners()), visible, see.Thread, see.Author, record.Strings(terms))
 	if err != nil {
 		return err
 	}
@@ -160,12 +161,12 @@ func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, owner string, docID
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	return s.readNames(ctx, tx, owner, visible, m)
+	return s.readNames(ctx, tx, see, visible, m)
 }
 
 // readNames reads the names that have the terms of m.
-func (s *Store) readNames(ctx context.Context, tx *sql.Tx, owner string, visible any, m *matches) error {
-	rows, err := tx.StmtContext(ctx, s.search.names).QueryContext(ctx, owner, visible, db.ThreadOf(ctx), record.Strings(m.terms))
+func (s *Store) readNames(ctx context.Context, tx *sql.Tx, see rules.Visible, visible any, m *matches) error {
+	rows, err := tx.StmtContext(ctx, s.search.names).QueryContext(ctx, record.Strings(see.Owners()), visible, see.Thread, see.Author, record.Strings(m.terms))
 	if err != nil {
 		return err
 	}
@@ -185,30 +186,31 @@ func (s *Store) readNames(ctx context.Context, tx *sql.Tx, owner string, visible
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
 	ctx, end := s.Call(ctx, "count words", rules.Long)
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.Visible(ctx, owner)
+	if err != nil {
 		return nil, 0, err
 	}
 	counts := make(map[string]int, len(words))
 	err = inTx(ctx, s.reader, func(tx *sql.Tx) error {
-		langs, m, err := s.readCorpus(ctx, tx, owner, nil)
+		langs, m, err := s.readCorpus(ctx, tx, see, nil)
 		if err != nil {
 			return err
 		}
 		total = int(m.chunks)
-		return s.countWords(ctx, tx, owner, record.Words(words), langs, counts)
+		return s.countWords(ctx, tx, see, record.Words(words), langs, counts)
 	})
 	return counts, total, err
 }
 
 // countWords sets in how many visible chunks each of the words occurs.
-func (s *Store) countWords(ctx context.Context, tx *sql.Tx, owner string, words, langs []string, counts map[string]int) error {
+func (s *Store) countWords(ctx context.Context, tx *sql.Tx, see rules.Visible, words, langs []string, counts map[string]int) error {
 	asked := make([]string, len(words))
 	for i, w := range words {
 		if asked[i] = record.Match(w, langs, " AND ", " OR ", quote); asked[i] == "" {
 			asked[i] = `""` // matches nothing
 		}
 	}
-	rows, err := tx.StmtContext(ctx, s.search.counts).QueryContext(ctx, owner, nil, db.ThreadOf(ctx), record.Strings(asked))
+	rows, err := tx.StmtContext(ctx, s.search.counts).QueryContext(ctx, record.Strings(see.Owners()), nil, see.Thread, see.Author, record.Strings(asked))
 	if err != nil {
 		return err
 	}
@@ -226,14 +228,15 @@ func (s *Store) countWords(ctx context.Context, tx *sql.Tx, owner string, words,
 func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {
 	ctx, end := s.Call(ctx, "search vectors", rules.Long)
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.Visible(ctx, owner)
+	if err != nil {
 		return nil, err
 	}
 	query := vector.Unit(meaning)
 	if query == nil || k < 1 {
 		return nil, nil
 	}
-	rows, err := s.search.vectorsOf.QueryContext(ctx, owner, nullableList(docIDs), db.ThreadOf(ctx), 4*len(query), s.compared)
+	rows, err := s.search.vectorsOf.QueryContext(ctx, record.Strings(see.Owners()), nullableList(docIDs), see.Thread, see.Author, 4*len(query), s.compared)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +253,7 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	return s.Ranked(ctx, queries{Queries: s.read}, owner, best.Ranking())
+	return s.Ranked(ctx, queries{Queries: s.read}, see, best.Ranking())
 }
 
 // VectorSearch says how vectors are searched.

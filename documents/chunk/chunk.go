@@ -163,7 +163,7 @@ const maxAbove = 100
 // caption of the tables after it. Prose ends a caption.
 func (t *table) readCaption(block string, kind layout.Kind) {
 	above, unit, _ := strings.Cut(block, "\n")
-	if t.above = ""; kind == layout.Paragraph && len(block) <= maxAbove && !strings.Contains(block, "|") && !strings.HasSuffix(above, ".") && (unit == "" || isUnit(unit)) {
+	if t.above = ""; kind == layout.Paragraph && len(block) <= maxAbove && !strings.Contains(block, "|") && !strings.HasPrefix(block, "![") && !strings.HasSuffix(above, ".") && (unit == "" || isUnit(unit)) {
 		t.above = strings.TrimRight(strings.TrimSpace(above+" "+strings.TrimSpace(unit)), ": ")
 	}
 	if kind == layout.Heading { // a passage has it anyway

@@ -60,11 +60,12 @@ type Filter struct {
 	mentions   []mention // by number
 	unverified []string
 
-	figures      bool     // CheckFigures
-	allowed      []string // texts that New allows
-	computed     []string // results of calculations for the answer
-	quotes       []string // that a source or a document has
-	unquoted     []place  // quotations that are in no source, in the answer
+	figures      bool          // CheckFigures
+	checks       *figureChecks // the same
+	allowed      []string      // texts that New allows
+	computed     []string      // results of calculations for the answer
+	quotes       []string      // that a source or a document has
+	unquoted     []place       // quotations that are in no source, in the answer
 	wrongFigures int
 }
 

@@ -18,6 +18,7 @@ import (
 func (f *Filter) CheckFigures(computed ...string) *Filter {
 	f.figures = true
 	f.computed = computed
+	f.checks = &figureChecks{}
 	return f
 }
 
@@ -32,6 +33,13 @@ var script = regexp.MustCompile(`<(?:sub>[^<\n]{1,20}</sub|sup>[^<\n]{1,20}</sup
 
 // place is a stretch of the answer that no source supports, in bytes.
 type place struct{ start, end int }
+
+// figureChecks has the result of the last check of an answer. Copies of a filter share it, so that
+// an answer that is looked at before its end is checked once.
+type figureChecks struct {
+	of    []string // what the result depends on
+	wrong []place
+}
 
 // checkFigures returns the places of the figures that are not found.
 func (f *Filter) checkFigures() (out []place) {
@@ -61,10 +69,15 @@ func (f *Filter) checkFigures() (out []place) {
 	if f.uncited {
 		checked = citedLines(answer)
 	}
+	of := slices.Concat([]string{checked}, sources, allowed)
+	if slices.Equal(of, f.checks.of) {
+		return slices.Clone(f.checks.wrong)
+	}
 	checked = script.ReplaceAllStringFunc(checked, func(tag string) string { return strings.Repeat(" ", len(tag)) })
-	for _, x := range figures.CheckWith(checked, sources, allowed, f.computed) {
+	for _, x := range figures.Check(checked, sources, allowed, f.computed...) {
 		out = append(out, place{x.Start, x.End})
 	}
+	f.checks.of, f.checks.wrong = of, slices.Clone(out)
 	return out
 }
 

@@ -74,7 +74,7 @@ func (n *native) notes(page, form uint64) []note {
 }
 
 // labels returns the texts that buttons and stamps draw on a page, whose own characters are
-// glyphs. Its annotations are gone afterwards.
+// glyphs. It has no annotations afterwards.
 func (n *native) labels(doc, page, form uint64, index int, glyphs []glyph) []note {
 	drawn := 0
 	for i := min(n.number("FPDFPage_GetAnnotCount", page), maxAnnotations) - 1; i >= 0; i-- {

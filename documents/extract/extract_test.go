@@ -77,8 +77,10 @@ func TestHTMLText(t *testing.T) {
 		"headings and paragraphs": {"<h1>Title</h1><p>One <b>bold</b>\n word.</p><p>Two.</p>", "# Title\n\nOne bold word.\n\nTwo."},
 		"unseen parts": {"<head><title>T</title><style>p{}</style></head><body><nav><a>Home</a></nav><script>x</script>" +
 			"<div role=navigation>Menu</div><p hidden>no</p><p>Yes</p></body>", "Yes"},
-		"lists":                   {"<ul><li>a</li><li><p>b</p></li></ul><ol><li>c<li>d</ol>", "- a\n- b\n\n1. c\n2. d"},
-		"tables":                  {"<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>", "A | B\n1 | 2"},
+		"lists":  {"<ul><li>a</li><li><p>b</p></li></ul><ol><li>c<li>d</ol>", "- a\n- b\n\n1. c\n2. d"},
+		"tables": {"<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>", "A | B\n1 | 2"},
+		"page in a page": {`<p>a</p><iframe srcdoc="&lt;h2>b&lt;/h2>&lt;iframe srcdoc='&amp;lt;p>c &amp;amp;amp; d'>&lt;/iframe>"><p>no</p></iframe><p>e</p>`,
+			"a\n\n## b\n\nc & d\n\ne"},
 		"preformatted":            {"<p>x</p><pre>a\n  b</pre><p>y</p>", "x\n\na\n  b\n\ny"},
 		"line breaks":             {"a<br>b<div>c</div>d", "a\nb\nc\nd"},
 		"entities":                {"<p>R&amp;D &lt;x&gt; caf&eacute; a&nbsp;b</p>", "R&D <x> café a b"},

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,21 @@ func TestMailHasItsHeadersWhatIsNewAndThenTheQuotations(t *testing.T) {
 	require.Equal(t, "# Angebot für Mai\n\nFrom: Jörg <joerg@example.org>\nTo: ada@example.org\nDate: Tue, 5 May 2026 10:00:00 +0200\n\n"+
 		"Der Preis für Mai ist 14 Euro.\n\n\nViele Grüße\n\nEarlier messages:\n\nOn Mon, 4 May 2026, Ada wrote:\nWas kostet es im Mai?\n20 Euro?\n\nAttachments: offer.pdf", c.Text)
 	require.Equal(t, "Angebot für Mai", c.Title)
+}
+
+func TestMailThatWasSavedAsTextIsAMail(t *testing.T) {
+	c := read(t, "mail.txt", "From: Ada <ada@example.org>\r\nSent: Tuesday, 5 May 2026\r\nTo: Bo\r\nSubject: Offsite in June\r\n\r\nIt is on 12 June.\r\n> Is it on 14 May?\r\n")
+	require.Equal(t, "# Offsite in June\n\nFrom: Ada <ada@example.org>\nSent: Tuesday, 5 May 2026\nTo: Bo\n\nIt is on 12 June.\n\nEarlier messages:\n\nIs it on 14 May?", c.Text)
+	require.Equal(t, "Offsite in June", c.Title)
+	c = read(t, "mail.txt", "Von:\tWolf, Ines\r\nGesendet:\tDienstag, 5. Mai 2026 10:15\r\nAn:\tMeier, Max;\r\n\tAda\r\nBetreff:\tAngebot f\xfcr Mai\r\nAnlagen:\tplan.pdf\r\n\r\nEs sind 900 Euro.\r\n")
+	require.Equal(t, "Angebot für Mai", c.Title)
+	require.Equal(t, "# Angebot für Mai\n\nVon: Wolf, Ines\nGesendet: Dienstag, 5. Mai 2026 10:15\nAn: Meier, Max; Ada\nAnlagen: plan.pdf\n\nEs sind 900 Euro.", c.Text)
+	c = read(t, "mail.txt", "De : Ada <ada@example.org>\nÀ : Bo\nObjet : Loyer\n\nIl est de 900 euros.\n")
+	require.Equal(t, "# Loyer\n\nDe: Ada <ada@example.org>\nÀ: Bo\n\nIl est de 900 euros.", c.Text)
+	c = read(t, "mail.txt", "发件人：李明 <li@example.org>\n收件人：王芳\n主题：租金\n\n每月九百欧元。\n")
+	require.Equal(t, "租金", c.Title)
+	list := "Name: Ada\nSubject: History\nDate: 5 May\n\nText."
+	require.Equal(t, list, read(t, "list.txt", list).Text)
 }
 
 func TestMailWithAPageOnlyIsRead(t *testing.T) {
@@ -84,6 +100,81 @@ func TestOpenDocumentsHaveTheirHeadingsListsNotesAndTables(t *testing.T) {
 	require.Equal(t, "## Rent\n\nIt is 900¹ euros.\n\n¹ Without heating.\n\n- one\n- two\n\nPlan | 2026 | 2026\nBasic |  | 20\nBasic | 1 | 2", c.Text)
 }
 
+func TestOpenDocumentsHaveTheNumbersOfTheirListsAndHeadings(t *testing.T) {
+	level := func(kind, level, format, more string) string {
+		return `<text:` + kind + ` text:level="` + level + `" style:num-format="` + format + `" ` + more + `/>`
+	}
+	number := func(n, format, more string) string { return level("list-level-style-number", n, format, more) }
+	styles := `<office:document-styles xmlns:office="o" xmlns:text="t" xmlns:style="s"><office:styles><text:outline-style>` +
+		level("outline-level-style", "1", "I", `style:num-suffix="."`) + level("outline-level-style", "2", "", "") + `</text:outline-style></office:styles>` +
+		`<office:master-styles><style:master-page><style:header><text:p>Northwind lease</text:p></style:header><style:footer><text:p>Page <text:page-number>1</text:page-number></text:p></style:footer>` +
+		`<style:header-left><text:p>Left</text:p></style:header-left></style:master-page></office:master-styles></office:document-styles>`
+	list := func(attributes, items string) string {
+		return `<text:list ` + attributes + `>` + items + `</text:list>`
+	}
+	item := func(within string) string { return `<text:list-item>` + within + `</text:list-item>` }
+	p := func(text string) string { return `<text:p>` + text + `</text:p>` }
+	content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:style="s" xmlns:xml="x" xmlns:table="b"><office:automatic-styles>` +
+		`<text:list-style style:name="L1">` + number("1", "1", `style:num-suffix="." text:start-value="3"`) + number("2", "a", `style:num-suffix=")"`) + number("3", "1", `text:display-levels="3"`) + `</text:list-style>` +
+		`<text:list-style style:name="L2"><text:list-level-style-bullet text:level="1" text:bullet-char="•"/></text:list-style></office:automatic-styles><office:body><office:text>` +
+		`<text:h text:outline-level="1">Rent</text:h><text:h text:outline-level="2">Costs</text:h><text:h text:outline-level="1">Term</text:h><text:h text:outline-level="1" text:is-list-header="true">Annex</text:h>` +
+		list(`text:style-name="L1" xml:id="one"`, item(p("three")+list("", item(p("sub a"))+item(p("sub b")+list("", item(p("deep"))))))+item(p("four"))) +
+		p("Between.") +
+		list(`text:style-name="L1" text:continue-numbering="true"`, item(list("", item(p("sub of four"))))+item(p("five"))) +
+		list(`text:style-name="L2"`, item(p("dot"))) +
+		list(`text:style-name="L1"`, item(p("three again"))+`<text:list-item text:start-value="9">`+p("nine")+`</text:list-item>`+item(p("ten"))) +
+		list(`text:style-name="L1" text:continue-list="one"`, item(p("six"))) +
+		`<table:table><table:table-row><table:table-cell>` + list(`text:style-name="L1"`, item(p("in a cell"))) + `</table:table-cell></table:table-row></table:table>` +
+		`</office:text></office:body></office:document-content>`
+	c := read(t, "x.odt", string(zipped(map[string]string{"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content, "styles.xml": styles})))
+	require.Equal(t, "# I. Rent\n\n## Costs\n\n# II. Term\n\n# Annex\n\n3. three\na) sub a\nb) sub b\n3.b.1 deep\n4. four\n\nBetween.\n\n"+
+		"a) sub of four\n5. five\n- dot\n3. three again\n9. nine\n10. ten\n6. six\n\n3. in a cell\n\nHeader: Northwind lease", c.Text)
+}
+
+func TestOpenDocumentsKeepTheRowsOfATableInACell(t *testing.T) {
+	cell := func(within string) string { return `<table:table-cell>` + within + `</table:table-cell>` }
+	p := func(text string) string { return cell(`<text:p>` + text + `</text:p>`) }
+	row := func(cells string) string { return `<table:table-row>` + cells + `</table:table-row>` }
+	long := strings.TrimSpace(strings.Repeat("long ", 60))
+	header, prices := row(p("Item")+p("Prices")+p("Since")), `<table:table>`+row(p("small")+p("10"))+row(p("large")+p("20"))+`</table:table>`
+	for name, tc := range map[string]struct{ body, want string }{
+		"short":   {header + row(p("Lamp")+cell(`<text:p>In euros</text:p>`+prices)+p("May")) + row(p("Bulb")+p("3")+p("June")), "Item | Prices | Since\nLamp | In euros small: 10; large: 20 | May\nBulb | 3 | June"},
+		"one row": {row(p("Lamp") + cell(`<table:table>`+row(p("small")+p("10"))+`</table:table>`) + p("May")), "Lamp | small: 10 | May"},
+		"long": {header + row(p("Lamp")+cell(`<table:table>`+row(p("small")+p(long))+row(p("large")+p("20"))+`</table:table>`)+p("May")) + row(p("Bulb")+p("3")+p("June")),
+			"Item | Prices | Since\nLamp\n\nsmall | " + long + "\nlarge | 20\n\nMay\nItem | Prices | Since\nBulb | 3 | June"},
+		"a page": {row(cell(prices) + cell(prices)), "small | 10\nlarge | 20\n\nsmall | 10\nlarge | 20"},
+	} {
+		content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b"><office:body><office:text><table:table>` + tc.body + `</table:table></office:text></office:body></office:document-content>`
+		c := read(t, "x.odt", string(zipped(map[string]string{"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content})))
+		require.Equal(t, tc.want, c.Text, name)
+	}
+}
+
+func TestRichTextKeepsTheRowsOfATableInACell(t *testing.T) {
+	nested := func(rows ...string) string {
+		return `\pard\intbl\itap2 ` + strings.Join(rows, `{\*\nesttableprops\trowd\cellx1\nestrow}{\nonesttables\par }\pard\intbl\itap2 `) + `{\*\nesttableprops\trowd\cellx1\nestrow}{\nonesttables\par }\pard\intbl\itap1 `
+	}
+	cell := func(text string) string { return `\pard\intbl ` + text + `\cell ` }
+	header, rest := cell("Item")+cell("Prices")+cell("Since")+`\row `, cell("Bulb")+cell("3")+cell("June")+`\row\pard End\par}`
+	long := strings.TrimSpace(strings.Repeat("long ", 60))
+	c := read(t, "a.rtf", `{\rtf1\ansi `+header+cell("Lamp")+`\pard\intbl In euros\par `+nested(`small\nestcell 10\nestcell `, `large\nestcell 20\nestcell `)+`\cell `+cell("May")+`\row `+rest)
+	require.Equal(t, "Item | Prices | Since\nLamp | In euros small: 10; large: 20 | May\nBulb | 3 | June\n\nEnd", c.Text)
+	third := strings.ReplaceAll(nested(`May\nestcell \nestcell 10\nestcell `, `June\nestcell 12\nestcell `), `\itap2 `, `\itap3 `)
+	c = read(t, "a.rtf", `{\rtf1\ansi `+header+cell("Lamp")+nested(`small\nestcell In euros `+strings.TrimSuffix(third, `\pard\intbl\itap1 `)+`\pard\intbl\itap2 net\nestcell `, `large\nestcell 20\nestcell `)+`\cell `+cell("May")+`\row `+rest)
+	require.Equal(t, "Item | Prices | Since\nLamp | small: In euros May: , 10; June: 12 net; large: 20 | May\nBulb | 3 | June\n\nEnd", c.Text)
+	c = read(t, "a.rtf", `{\rtf1\ansi `+header+cell("Lamp")+nested(`small\nestcell `+long+`\nestcell `, `large\nestcell 20\nestcell `)+`\cell `+cell("May")+`\row `+rest)
+	require.Equal(t, "Item | Prices | Since\nLamp\n\nsmall | "+long+"\nlarge | 20\n\nMay\nItem | Prices | Since\nBulb | 3 | June\n\nEnd", c.Text)
+}
+
+func TestOpenDocumentHasItsTitleAndNoHiddenText(t *testing.T) {
+	content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:style="s"><office:automatic-styles>` +
+		`<style:style style:name="P1" style:family="paragraph" style:parent-style-name="Title"/><style:style style:name="H"><style:text-properties text:display="none"/></style:style></office:automatic-styles>` +
+		`<office:body><office:text><text:p text:style-name="P1">House rules</text:p><text:p>Dogs <text:span text:style-name="H">and cats </text:span>stay out.</text:p><text:p text:style-name="H">Draft.</text:p></office:text></office:body></office:document-content>`
+	c := read(t, "x.odt", string(zipped(map[string]string{"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content})))
+	require.Equal(t, "# House rules\n\nDogs stay out.", c.Text)
+	require.Equal(t, "House rules", c.Title)
+}
+
 // 10⁶ is not 106.
 func TestOpenDocumentKeepsItsRaisedLoweredAndStruckCharacters(t *testing.T) {
 	content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:style="s" xmlns:fo="f"><office:automatic-styles>` +
@@ -125,4 +216,28 @@ func TestOpenDocumentMayNameItsTypeInTheManifestOnly(t *testing.T) {
 	content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b"><office:body><office:spreadsheet><table:table table:name="Staff"><table:table-row><table:table-cell><text:p>Ann</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet></office:body></office:document-content>`
 	c := read(t, "x.ods", string(zipped(map[string]string{"META-INF/manifest.xml": `<manifest:manifest><manifest:file-entry manifest:full-path="/" manifest:media-type="` + media + `"/></manifest:manifest>`, "content.xml": content})))
 	require.Equal(t, "## Staff\n\nAnn", c.Text)
+}
+
+func TestOpenDocumentHasItsEquationsAndCharts(t *testing.T) {
+	object := func(name string) string {
+		return `<draw:frame><draw:object xlink:href="./` + name + `"/><draw:image xlink:href="./ObjectReplacements/` + name + `"/></draw:frame>`
+	}
+	cells := func(texts ...string) string {
+		return `<table:table-row><table:table-cell><text:p>` + strings.Join(texts, `</text:p></table:table-cell><table:table-cell><text:p>`) + `</text:p></table:table-cell></table:table-row>`
+	}
+	c := read(t, "x.odt", string(zipped(map[string]string{
+		"mimetype": "application/vnd.oasis.opendocument.text",
+		"content.xml": `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:draw="d" xmlns:xlink="x"><office:body><office:text><text:p>Energy is ` + object("Object 1") +
+			`.</text:p><text:p>` + object("Object 2") + `Rents rise.</text:p><text:p>End</text:p></office:text></office:body></office:document-content>`,
+		"Object 1/content.xml": `<math xmlns="m"><semantics><mrow><mi>E</mi><mo>=</mo><mfrac><mi>m</mi><mn>2</mn></mfrac></mrow><annotation>E = m over 2</annotation></semantics></math>`,
+		"Object 2/content.xml": `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:chart="c"><office:body><office:chart><chart:chart><chart:title><text:p>Rents</text:p></chart:title>` +
+			`<table:table table:name="local-table">` + cells("", "Flat") + cells("2025", "900") + `</table:table></chart:chart></office:chart></office:body></office:document-content>`,
+	})))
+	require.Equal(t, "Energy is E=m/2.\n\nRents rise.\n\nRents\n\n| Flat\n2025 | 900\n\nEnd", c.Text)
+}
+
+func TestRichTextHasItsHeadersAndFootersOnce(t *testing.T) {
+	table := `\pard\intbl Animal Hospital\cell Tel. 555 1212\cell\row\pard\par`
+	c := read(t, "a.rtf", `{\rtf1\ansi {\headerr `+table+`}{\headerl `+table+`}{\footer Page 1\par}{\footerf\b Customer 88123\par}\pard Rent{\footnote Net.} is 900.\par\pard\intbl a\cell b\cell\row\pard\sect}`)
+	require.Equal(t, "Rent¹ is 900.\n\n¹ Net.\n\na | b\n\nHeader: Animal Hospital Tel. 555 1212\n\nFooter: Customer 88123", c.Text)
 }

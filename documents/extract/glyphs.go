@@ -66,6 +66,7 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 			n.twice++
 		}
 	}
+	out = readVertical(out)
 	oneDirection(out)
 	return out, nil
 }

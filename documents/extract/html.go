@@ -50,27 +50,35 @@ func htmlContent(_ context.Context, raw []byte) (Content, error) {
 	if err != nil {
 		return Content{}, err
 	}
-	raw = []byte(decoded)
+	p, err := readPage([]byte(decoded), 0)
+	switch {
+	case err != nil:
+		return Content{}, err
+	case p.full():
+		return Content{}, errTooLarge
+	}
+	return Content{Text: strings.ReplaceAll(p.out.String(), struck+struck, ""), Title: p.title}, nil
+}
+
+// readPage reads a page that stands in depth others.
+func readPage(raw []byte, depth int) (*page, error) {
 	counts := reversedItems(raw)
 	// A <nav> that is never closed would hide the rest of the page, so the page is read
 	// again with its content.
 	keep := map[string]bool{}
 	for try := range 5 {
-		p := &page{keep: keep, keepAll: try == 4, out: &strings.Builder{}, counts: counts, panels: map[string]bool{}}
+		p := &page{keep: keep, keepAll: try == 4, out: &strings.Builder{}, counts: counts, panels: map[string]bool{}, depth: depth}
 		open, err := p.read(raw)
 		if err != nil {
-			return Content{}, errNotText
+			return nil, errNotText
 		}
 		if open == "" {
 			p.closeTables()
-			if p.full() {
-				return Content{}, errTooLarge
-			}
-			return Content{Text: strings.ReplaceAll(p.out.String(), struck+struck, ""), Title: p.title}, nil
+			return p, nil
 		}
 		keep[open] = true
 	}
-	return Content{}, errNotText
+	return nil, errNotText
 }
 
 // reversedItems counts the items of each list that counts down, in the lists' order.
@@ -141,6 +149,7 @@ type page struct {
 	block   int         // depth of headings, paragraphs, items and cells, in which a button is text
 	marks   []textMark  // open elements that change their text
 	written int         // bytes of merged cells that were repeated
+	depth   int         // of pages that it stands in
 
 	skip      string // tag whose content is being left out
 	skipDepth int
@@ -220,11 +229,28 @@ func (p *page) start(t html.Token) {
 	if id := htmlAttr(t, "aria-controls"); id != "" && len(p.panels) < 10_000 {
 		p.panels[id] = true
 	}
+	if t.DataAtom == atom.Iframe {
+		p.frame(htmlAttr(t, "srcdoc"))
+	}
 	if p.leaveOut(t) {
 		p.skip, p.skipDepth = t.Data, 1
 		return
 	}
 	p.open(t)
+}
+
+// maxFrames limits how many pages stand in each other.
+const maxFrames = 2
+
+// frame writes a page that stands in this one.
+func (p *page) frame(raw string) {
+	if raw == "" || p.depth >= maxFrames {
+		return
+	}
+	if inner, err := readPage([]byte(raw), p.depth+1); err == nil {
+		p.writeBlock(strings.TrimSpace(inner.out.String()))
+		p.written += inner.written
+	}
 }
 
 func htmlAttr(t html.Token, key string) string {

@@ -13,8 +13,13 @@ type htmlTable struct {
 	saved  htmlPlace // what surrounds the open cell
 	cells  []htmlCell
 	below  map[int]htmlCell // cells that continue in the next rows, by column
-	rows   int              // that have been written
+	header []string         // the first row
+	cut    bool             // blocks follow it
 	plain  bool             // a cell of the row has headings or long text: the table arranges a page
+	from   int              // where the rows begin
+	count  int              // of the rows
+	length int              // of the rows, in bytes
+	rows   [][]string       // while they are short enough for a cell
 }
 
 type htmlCell struct {
@@ -107,6 +112,7 @@ func (p *page) endRow() {
 			p.writeBlock(c.text)
 		}
 		t.cells, t.below = nil, map[int]htmlCell{}
+		t.cut, t.length = filled(t.header) > 1, maxInCell+1
 		return
 	}
 	var row []string
@@ -143,18 +149,35 @@ func (p *page) endRow() {
 	}
 	fromAbove()
 	t.cells = nil
-	line := joinCells(onlyOnce(row, own))
-	if line == "" {
+	row = onlyOnce(row, own)
+	if filled(row) == 0 {
 		return
 	}
-	if t.rows++; t.rows == 1 {
+	switch {
+	case t.header == nil:
 		p.requestGap(blankLine)
-	} else {
+		p.writeGap()
+		t.header, t.from = row, p.out.Len()
+	case t.cut:
+		t.cut = false
+		p.requestGap(blankLine)
+		p.writeRow(t.header)
+		fallthrough
+	default:
 		p.pending = newLine
 	}
+	t.count++
+	if t.length += p.writeRow(row); t.length <= maxInCell {
+		t.rows = append(t.rows, row)
+	}
+}
+
+func (p *page) writeRow(row []string) (length int) {
+	line := joinCells(row)
 	p.writeGap()
 	p.out.WriteString(line)
 	p.requestGap(newLine)
+	return len(line)
 }
 
 // writeBlock writes text that has its own lines as a block.
@@ -174,10 +197,18 @@ func (p *page) endTable() {
 	if n == 0 {
 		return
 	}
-	rows := p.tables[n-1].rows
+	inner := p.tables[n-1]
 	p.tables = p.tables[:n-1]
-	// A table with several rows within a cell keeps them.
-	if t := p.table(); t != nil && t.inCell && rows > 1 {
+	t := p.table()
+	if t == nil || !t.inCell || inner.header == nil {
+		return
+	}
+	// A table in a cell is text of the cell if it is one row, or short and below other rows.
+	switch {
+	case inner.length <= maxInCell && inner.from <= longCell && (inner.count == 1 || filled(t.header) > 1):
+		p.truncate(inner.from)
+		p.out.WriteString(inCell(inner.rows))
+	case inner.count > 1:
 		t.plain = true
 	}
 }

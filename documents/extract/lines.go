@@ -27,6 +27,10 @@ type cell struct {
 
 const (
 	wideGap = 1.19 // of a font's size; spaces within a sentence are narrower
+	// How far below its line a subscript stands, of the size of the line's font: one of up to
+	// fewLow characters may stand lower than the text of a column beside it.
+	low, lowest = 0.5, 0.55
+	fewLow      = 3
 	// lineEndHyphen stands in the text of a page for a hyphen at the end of a line. The
 	// words before and after it are one, with or without the hyphen.
 	lineEndHyphen = '\ufffe'
@@ -89,10 +93,10 @@ func joinRows(a, b []glyph) []glyph {
 	return append(a, b...)
 }
 
-// beginsLine reports whether g stands below a and further left, although pdfium did not end
-// the line between them.
+// beginsLine reports whether g stands below a where a line begins, although pdfium did not end
+// the line between them: further left, or right in a script that is written from there.
 func beginsLine(a, g glyph) bool {
-	return a.size > 0 && g.size > 0 && a.base-g.base > 0.7*max(a.size, g.size) && g.left < a.left && !isRightToLeft(g.r)
+	return a.size > 0 && g.size > 0 && a.base-g.base > 0.7*max(a.size, g.size) && (g.left > a.left) == isRightToLeft(g.r)
 }
 
 // isLineEndHyphen: pdfium has U+0002 for a hyphen at the end of a line, after which it does
@@ -137,7 +141,8 @@ func sameLine(a, b []glyph) bool {
 		raised = -raised
 	}
 	near := left2 >= right-0.3*large && left2 <= right+0.5*large
-	return near && min(size, size2) < 0.85*large && raised > -0.4*large && raised < 0.75*large
+	few := size2 < size && len(strings.TrimSpace(plain(b))) <= fewLow
+	return near && min(size, size2) < 0.85*large && (raised > -0.4*large || few && raised > -lowest*large) && raised < 0.75*large
 }
 
 func isLeftOf(b, a []glyph) bool {
@@ -179,7 +184,17 @@ func turnLigatures(row []glyph) {
 	letter := func(g glyph) bool {
 		return g.size > 0 && !g.made && isRightToLeft(g.r) && !unicode.IsMark(g.r)
 	}
+	oneGlyph := func(i int) bool {
+		return i >= 0 && i+1 < len(row) && letter(row[i]) && letter(row[i+1]) && row[i].left == row[i+1].left && row[i].right == row[i+1].right
+	}
 	for i := 0; i < len(row); {
+		// Other programs give both letters the box of the glyph. No glyph is alef before lam,
+		// but one is the name of God, which begins with them.
+		if oneGlyph(i) && !oneGlyph(i+1) && !oneGlyph(i-1) && strings.ContainsRune("اأإآ", row[i].r) && row[i+1].r == 'ل' {
+			row[i], row[i+1] = row[i+1], row[i]
+			i += 2
+			continue
+		}
 		j := i + 1
 		for j < len(row) && letter(row[j-1]) && letter(row[j]) && row[j].left >= row[j-1].left && abs(row[j].left-row[j-1].right) < 0.05*row[j].size {
 			j++
@@ -408,7 +423,7 @@ func script(row []glyph, last, i, j int) string {
 			return string(superLetters[single[0]])
 		}
 		return strings.Map(func(r rune) rune { return orElse(superscripts[r], r) }, text)
-	case raised < -0.06 && raised > -0.5:
+	case raised < -0.06 && (raised > -low || raised > -lowest && j-i <= fewLow):
 		return strings.Map(func(r rune) rune { return orElse(subscripts[r], r) }, text)
 	}
 	return text

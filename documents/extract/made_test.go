@@ -34,3 +34,16 @@ func TestFilesThatWereMadeForOneThingAreReadRight(t *testing.T) {
 	}
 	require.Greater(t, read, 40)
 }
+
+// Word gives both letters of a ligature the box of its glyph.
+func TestLettersOfArabicLigaturesAreInTheirOrder(t *testing.T) {
+	at := func(r rune, left, right float32) glyph { return glyph{r: r, left: left, right: right, size: 12} }
+	for want, row := range map[string][]glyph{
+		"الإن": {at('ا', 12, 15), at('إ', 6, 12), at('ل', 6, 12), at('ن', 0, 6)},
+		"الن":  {at('ا', 12, 15), at('ل', 6, 12), at('ن', 0, 6)},
+		"الله": {at('ا', 6, 12), at('ل', 6, 12), at('ل', 6, 12), at('ه', 6, 12)},
+	} {
+		turnLigatures(row)
+		require.Equal(t, want, plain(row))
+	}
+}

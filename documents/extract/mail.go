@@ -11,9 +11,12 @@ import (
 	"mime/quotedprintable"
 	"net/mail"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/encoding/htmlindex"
+
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 var mailFile = Type{
@@ -27,6 +30,55 @@ var mailFile = Type{
 	},
 	content:  mailContent,
 	untitled: true, // its subject is the title
+}
+
+// messageHeader matches the header of a message as it is sent.
+var messageHeader = regexp.MustCompile(`^(?:[A-Z][\w-]*:[^\n]*\r?\n(?:[ \t]+\S[^\n]*\n)*){3,}\r?\n`)
+
+// isMail recognises a message that is named as text.
+func isMail(raw []byte) bool {
+	header := messageHeader.Find(raw[:min(len(raw), maxFrontMatter)])
+	has := func(name string) bool { return bytes.Contains(append([]byte("\n"), header...), []byte("\n"+name+":")) }
+	return has("From") && has("Subject") && (has("To") || has("Date") || has("Sent"))
+}
+
+// subjectNames are what mail programs call the subject.
+var subjectNames = language.NewSet("subject betreff objet asunto oggetto onderwerp assunto ämne emne aihe temat předmět predmet " +
+	"tárgy subiect tema тема θέμα konu 主题 主旨 件名 제목 الموضوع נושא")
+
+var (
+	savedField = regexp.MustCompile(`^(\pL[\pL\pM /]{0,24}?)\s*[:：]\s*(.*)$`)
+	// sentBy matches an address, or a year and a time of day.
+	sentBy = regexp.MustCompile(`\S@\S|\b(?:19|20)\d\d\b.*\d[:.h]\d\d|\d[:.h]\d\d.*\b(?:19|20)\d\d\b`)
+)
+
+// savedMail reads a message that a mail program, in any language, has saved as text: the names of
+// its fields are those that the program shows. ok is false for other texts.
+func savedMail(text string) (c Content, ok bool) {
+	header, body, _ := strings.Cut(text, "\n\n")
+	if len(header) > maxFrontMatter {
+		return c, false
+	}
+	var fields [][2]string
+	subject := ""
+	found := false
+	for line := range strings.Lines(header) {
+		m := savedField.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		switch n := len(fields); {
+		case m == nil && n > 0 && strings.TrimLeft(line, " \t") != line:
+			fields[n-1][1] += " " + strings.TrimSpace(line)
+		case m == nil || strings.Contains(m[2], "=?"): // that is encoded
+			return c, false
+		case subjectNames[strings.ToLower(m[1])] && subject == "":
+			subject, found = m[2], true
+		default:
+			fields = append(fields, [2]string{m[1], m[2]})
+		}
+	}
+	if !found || len(fields) < 2 || !slices.ContainsFunc(fields, func(f [2]string) bool { return sentBy.MatchString(f[1]) }) {
+		return c, false
+	}
+	return mailText(subject, fields, body, nil), true
 }
 
 // Limits of a message.
@@ -71,7 +123,7 @@ func mailContent(ctx context.Context, raw []byte) (Content, error) {
 		return Content{}, err
 	}
 	var fields [][2]string
-	for _, name := range []string{"From", "To", "Cc", "Date"} {
+	for _, name := range []string{"From", "To", "Cc", "Date", "Sent"} {
 		fields = append(fields, [2]string{name, header(name)})
 	}
 	return mailText(header("Subject"), fields, r.text(), r.attached), nil

@@ -2,9 +2,9 @@ package extract
 
 import (
 	"context"
+	"regexp"
+	"strconv"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 )
 
 var markdown = Type{
@@ -14,53 +14,146 @@ var markdown = Type{
 	MediaTypes: []string{"text/markdown", "text/x-markdown"},
 	Read:       decode,
 	titled:     true,
-	content: func(_ context.Context, raw []byte) (Content, error) {
-		text, err := toUTF8(raw, "")
-		text, front := frontMatter(clean(text))
-		return Content{Text: text, Title: front.Title, Names: front.names()}, err
+	content: func(ctx context.Context, raw []byte) (Content, error) {
+		text, err := decode(ctx, raw)
+		if err != nil {
+			return Content{}, err
+		}
+		return textContent(clean(text), true)
 	},
 }
 
 const maxFrontMatter = 20_000 // bytes
 
-// front is what the data at the beginning of a Markdown file says of the document's names.
-type front struct {
-	Title    string `yaml:"title"`
-	Subtitle string `yaml:"subtitle"`
-	Author   any    `yaml:"author"`  // a name, or a list of names
-	Aliases  any    `yaml:"aliases"` // the same
+// A field is a key with its values in the data at the beginning of a text.
+type field struct {
+	key    string
+	values []string
 }
 
-func (f front) names() []string {
-	var names []string
-	for _, value := range []any{f.Subtitle, f.Author, f.Aliases} {
-		list, ok := value.([]any)
-		if !ok {
-			list = []any{value}
-		}
-		for _, x := range list {
-			if name, ok := x.(string); ok && name != "" {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
-// frontMatter takes the lines of marks from around the data at the beginning of a Markdown
-// file, so that they do not make the data a heading, and returns the names in the data.
-func frontMatter(text string) (string, front) {
-	rest, ok := strings.CutPrefix(text, "---\n")
+// textContent reads a text that may begin with data about itself ("front matter"). These
+// become rows of a table, so that they are found but are no sentences of the text. bare means
+// that the data need no lines of marks around them.
+func textContent(text string, bare bool) (c Content, err error) {
+	fields, body, ok := frontMatter(text, bare)
 	if !ok {
-		return text, front{}
+		return Content{Text: text}, nil
 	}
-	data, body, ok := strings.Cut(rest, "\n---\n")
-	if !ok || len(data) > maxFrontMatter {
-		return text, front{}
+	var o outline
+	for _, f := range fields {
+		value := strings.Join(f.values, ", ")
+		if value == "" {
+			continue
+		}
+		o.row([]string{f.key, strings.ReplaceAll(value, tableBar, " / ")})
+		switch strings.ToLower(f.key) {
+		case "title":
+			c.Title = value
+		case "subtitle", "author", "authors", "aliases":
+			c.Names = append(c.Names, f.values...)
+		}
 	}
-	var f front
-	if yaml.Unmarshal([]byte(data), &f) != nil {
-		return text, front{}
+	o.add(paragraph, "", strings.Trim(body, "\n"))
+	c.Text, err = o.text()
+	return c, err
+}
+
+// frontMatter cuts the data off the beginning of a text: YAML between lines of "---", TOML
+// between lines of "+++", pandoc's lines with "%", and if bare is set MultiMarkdown's keys above
+// a blank line.
+func frontMatter(text string, bare bool) (fields []field, body string, ok bool) {
+	for _, form := range []struct {
+		open   string
+		closed *regexp.Regexp
+		keys   *regexp.Regexp
+	}{{"---\n", yamlEnd, yamlKey}, {"+++\n", tomlEnd, tomlKey}} {
+		rest, found := strings.CutPrefix(text, form.open)
+		if end := form.closed.FindStringIndex(rest[:wholeRunes(rest, maxFrontMatter)]); found && end != nil {
+			fields, ok = fieldsOf(rest[:end[0]], form.keys)
+			return fields, rest[end[1]:], ok
+		}
 	}
-	return data + "\n\n" + strings.TrimLeft(body, "\n"), f
+	data, body, _ := strings.Cut(text, "\n\n")
+	switch {
+	case !bare || len(data) > maxFrontMatter:
+		return nil, "", false
+	case strings.HasPrefix(text, "% "):
+		lines := append(strings.Split(data, "\n"), "", "")
+		for i, key := range []string{"title", "author", "date"} {
+			value, marked := strings.CutPrefix(lines[i], "%")
+			if lines[i] != "" && !marked {
+				return nil, "", false
+			}
+			fields = append(fields, field{key, []string{strings.TrimSpace(value)}})
+		}
+		return fields, body, len(lines) <= len(fields)+2
+	}
+	fields, ok = fieldsOf(data, yamlKey)
+	return fields, body, ok && len(fields) > 1 && distinct(fields)
+}
+
+func distinct(fields []field) bool {
+	seen := map[string]bool{}
+	for _, f := range fields {
+		seen[f.key] = true
+	}
+	return len(seen) == len(fields)
+}
+
+var (
+	yamlEnd = regexp.MustCompile(`(?m)^(?:---|\.\.\.)[ \t]*$`)
+	tomlEnd = regexp.MustCompile(`(?m)^\+\+\+[ \t]*$`)
+	yamlKey = regexp.MustCompile(`^["']?(\pL[\pL\pN _./@-]{0,39}?)["']?[ \t]*:(?:[ \t]+(.*))?$`)
+	tomlKey = regexp.MustCompile(`^["']?([\pL_][\pL\pN_.-]{0,39})["']?[ \t]*=[ \t]*(.*)$`)
+	section = regexp.MustCompile(`^\[+[^\[\]=]+\]+$`) // of TOML
+)
+
+// fieldsOf reads lines of keys and values; a line that is indented or an item continues the
+// value before it. ok is false if a line is neither. Values are not parsed further: "1.10" is no
+// number, and data that a parser would refuse are read, too.
+func fieldsOf(data string, keys *regexp.Regexp) (fields []field, ok bool) {
+	folded := false // the value is a text of several lines
+	for line := range strings.Lines(data) {
+		trimmed := strings.TrimSpace(line)
+		own := keys.FindStringSubmatch(strings.TrimRight(line, " \t\n"))
+		switch {
+		case trimmed == "", strings.HasPrefix(trimmed, "#") && !folded, section.MatchString(trimmed):
+		case own != nil:
+			fields = append(fields, field{key: own[1]})
+			value := strings.TrimSpace(own[2])
+			if folded = strings.HasPrefix(value, ">") || strings.HasPrefix(value, "|"); !folded {
+				fields[len(fields)-1].add(value)
+				folded = value != "" && !strings.HasPrefix(value, "[")
+			}
+		case len(fields) > 0 && (trimmed != strings.TrimRight(line, " \t\n") || strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "]")):
+			switch f := &fields[len(fields)-1]; {
+			case !folded:
+				f.add(strings.TrimPrefix(trimmed, "- "))
+			case len(f.values) == 0:
+				f.values = []string{trimmed}
+			default:
+				f.values[len(f.values)-1] += " " + trimmed
+			}
+		default:
+			return nil, false
+		}
+	}
+	return fields, len(fields) > 0
+}
+
+// add adds a value, or those of a list in brackets.
+func (f *field) add(value string) {
+	values := []string{value}
+	if inner, list := strings.CutPrefix(value, "["); list || strings.HasSuffix(value, ",") || value == "]" {
+		values = strings.Split(strings.TrimSuffix(inner, "]"), ",")
+	}
+	for _, v := range values {
+		v = strings.TrimSpace(v)
+		if s, err := strconv.Unquote(v); err == nil {
+			v = s
+		}
+		if v = strings.Trim(v, "'\""); v != "" {
+			f.values = append(f.values, v)
+		}
+	}
 }

@@ -23,6 +23,15 @@ type wordList struct {
 	used    bool
 }
 
+// newList returns a list that has not counted yet.
+func newList() *wordList {
+	l := &wordList{counter: new([maxListLevel]int)}
+	for i := range l.counter {
+		l.counter[i] = -1
+	}
+	return l
+}
+
 type listLevel struct {
 	start  int
 	format string
@@ -73,12 +82,9 @@ func readNumbering(a *archive, main string, styles map[string]wordStyle) (*numbe
 	abstract := map[string]*wordList{}
 	links := map[string]string{}
 	for _, x := range doc.Abstract {
-		l := &wordList{counter: new([maxListLevel]int)}
+		l := newList()
 		for _, level := range x.Levels {
 			l.set(level)
-		}
-		for i := range l.counter {
-			l.counter[i] = -1
 		}
 		abstract[x.ID] = l
 		if x.StyleLink != nil {
@@ -177,6 +183,11 @@ func (n *numbering) label(p *officeParagraph) string {
 			}
 		}
 	}
+	return l.next(level)
+}
+
+// next counts an item of a level, from 0, and returns what stands before it.
+func (l *wordList) next(level int) string {
 	c := l.counter
 	for i := range level { // levels above that were left out
 		if c[i] < 0 {

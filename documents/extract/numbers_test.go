@@ -30,6 +30,11 @@ func TestNumbersOfSheetsAreWrittenAsTheSheetShowsThem(t *testing.T) {
 		{`[>=50]"pass";"fail"`, 49, "fail"},
 		{`[>=50]"pass";"fail"`, 50, "pass"},
 		{"0.00", 2.5, "2.50"},
+		{"General", 0.1 + 0.2, "0.3"},
+		{"General", -4618.5600000000004, "-4618.56"},
+		{"General", 123456789012345, "123456789012345"},
+		{"General", 1e21, "1E+21"},
+		{"General", 0.00001234, "0.00001234"},
 	} {
 		for _, from1904 := range []bool{false, true} {
 			book := excelize.NewFile()
@@ -46,6 +51,20 @@ func TestNumbersOfSheetsAreWrittenAsTheSheetShowsThem(t *testing.T) {
 			require.Equal(t, "## Sheet1\n\nValue | "+c.want, text, "%s of %v, 1904: %v", c.code, c.value, from1904)
 		}
 	}
+}
+
+// "Long date" of Excel is written as the system writes it, not as the file says.
+func TestLongDatesOfSheetsAreWrittenInFull(t *testing.T) {
+	book, code := excelize.NewFile(), `[$-F800]dddd\,\ mmmm\ dd\,\ yyyy`
+	style, err := book.NewStyle(&excelize.Style{CustomNumFmt: &code})
+	require.NoError(t, err)
+	require.NoError(t, book.SetCellValue("Sheet1", "A1", 45356))
+	require.NoError(t, book.SetCellStyle("Sheet1", "A1", "A1", style))
+	var raw bytes.Buffer
+	require.NoError(t, book.Write(&raw))
+	text, err := All().Text(t.Context(), "xlsx", raw.Bytes())
+	require.NoError(t, err)
+	require.Equal(t, "## Sheet1\n\nTuesday, March 5, 2024", text)
 }
 
 const chartHead = `<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main">%s<c:chart><c:plotArea><c:barChart>%s</c:barChart></c:plotArea></c:chart></c:chartSpace>`

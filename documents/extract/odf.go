@@ -5,6 +5,9 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"path"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -56,23 +59,53 @@ func openDocumentText(a *archive) (string, error) {
 			return "", errOldOffice
 		}
 	}
-	in, err := a.open("content.xml")
-	if err != nil {
+	styles := newOpenWalker(nil)
+	styles.edged = true
+	if a.has("styles.xml") {
+		if err := styles.walk(a, "styles.xml"); err != nil {
+			return "", err
+		}
+	}
+	w := newOpenWalker(styles)
+	w.archive, w.objects = a, map[string]bool{}
+	if err := w.walk(a, "content.xml"); err != nil {
 		return "", err
 	}
+	if !w.sheet {
+		for _, text := range styles.edges {
+			w.o.add(paragraph, "", text)
+		}
+	}
+	return w.o.text()
+}
+
+// newOpenWalker returns a walker that knows the styles that another one has read.
+func newOpenWalker(styles *openWalker) *openWalker {
+	w := &openWalker{hidden: map[string]bool{}, titles: map[string]bool{}, runs: map[string]officeRun{}, listStyles: map[string]*wordList{}, lastLists: map[string]*wordList{}}
+	if styles != nil {
+		w.runs, w.listStyles = styles.runs, styles.listStyles
+	}
+	return w
+}
+
+// walk reads a part of the file.
+func (w *openWalker) walk(a *archive, part string) error {
+	in, err := a.open(part)
+	if err != nil {
+		return err
+	}
 	defer in.Close()
-	w := openWalker{hidden: map[string]bool{}, runs: map[string]officeRun{}}
 	d := xml.NewDecoder(in)
 	for {
 		if w.o.full() || w.size > MaxText || w.cells > maxCells {
-			return "", errTooLarge
+			return errTooLarge
 		}
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
-			return w.o.text()
+			return nil
 		}
 		if err != nil {
-			return "", err
+			return err
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
@@ -95,24 +128,17 @@ const maxOpenStyles = 10_000 // of text, that are known
 
 // openWalker walks through the content of an OpenDocument file.
 type openWalker struct {
-	o      outline
-	text   strings.Builder
-	depth  int // open paragraphs
-	level  int // of the heading; 0: a paragraph
-	lists  []int
-	item   string // the mark before the next paragraph
-	tables int
-	cells  int
-	size   int
-	row    []string
-	times  int // how often the row is repeated
-	cell   []string
-	repeat int              // how many columns the cell stands for
-	span   int              // how many columns it covers
-	above  map[int]openCell // cells that continue in the next rows
-	rows   int              // how many rows the open cell covers
+	o     outline
+	text  strings.Builder
+	depth int // open paragraphs
+	level int // of the heading; 0: a paragraph
+	size  int
+	cells int
+	openTable
+	outer  []openTable // the tables around the open one
 	style  string
 	hidden map[string]bool      // styles of tables that are not shown
+	titles map[string]bool      // styles of titles
 	runs   map[string]officeRun // styles of text
 	spans  []officeRun          // that are open
 	notes  int
@@ -120,6 +146,40 @@ type openWalker struct {
 	aside  []string // text around an open note
 	skip   int
 	sheet  bool
+	edged  bool     // the part that is read has headers and footers
+	edges  []string // each once
+
+	lists      []*wordList          // that are open
+	item       *wordList            // whose number stands before the next paragraph
+	at         int                  // the level of that item
+	listStyles map[string]*wordList // outlineList: that of headings
+	listStyle  string               // that is being read
+	lastLists  map[string]*wordList // by style and by id, for lists that continue others
+	unnumbered bool                 // the heading has no number
+
+	archive *archive        // with the objects of the text; nil within one
+	objects map[string]bool // that have been read
+}
+
+const titleStyle = "Title"
+
+// outlineList is the name of the list of headings.
+const outlineList = "\x00headings"
+
+// openTable is a table that is being read.
+type openTable struct {
+	open   bool
+	broken bool // a table in one of the row's cells has been written
+	row    []string
+	times  int // how often the row is repeated
+	cell   []string
+	repeat int              // how many columns the cell stands for
+	span   int              // how many columns it covers
+	above  map[int]openCell // cells that continue in the next rows
+	rows   int              // how many rows the open cell covers
+	header []string         // the first row that was written
+	cut    bool             // rows of a table within follow it
+	inner  [][]string       // rows of a table in a cell of another; nil stands between two tables
 }
 
 type openCell struct {
@@ -142,6 +202,9 @@ func (w *openWalker) start(t xml.StartElement) {
 		w.sheet = true
 	case "style":
 		w.style = attr(t, "name")
+		if attr(t, "parent-style-name") == titleStyle && len(w.titles) < maxOpenStyles {
+			w.titles[w.style] = true
+		}
 	case "table-properties":
 		if attr(t, "display") == "false" {
 			w.hidden[w.style] = true
@@ -151,6 +214,7 @@ func (w *openWalker) start(t xml.StartElement) {
 			position, line := attr(t, "text-position"), attr(t, "text-line-through-style")
 			w.runs[w.style] = officeRun{
 				struck: line != "" && line != "none" || attr(t, "text-line-through-type") == "single",
+				hidden: attr(t, "display") == "none",
 				raised: strings.HasPrefix(position, "super"), lowered: strings.HasPrefix(position, "sub"),
 			}
 		}
@@ -159,9 +223,25 @@ func (w *openWalker) start(t xml.StartElement) {
 		if n := len(w.spans); n > 0 && run == (officeRun{}) {
 			run = w.spans[n-1]
 		}
+		if run.hidden {
+			w.skip++
+			return
+		}
 		w.spans = append(w.spans, run)
-	case "tracked-changes", "forms", "note-citation", "sequence-decls":
+	case "tracked-changes", "forms", "note-citation", "sequence-decls", "page-number", "page-count", "number":
 		w.skip++
+	case "list-style":
+		w.listStyle = attr(t, "name")
+		w.listStyles[w.listStyle] = newList()
+	case "outline-style":
+		w.listStyle = outlineList
+		w.listStyles[outlineList] = newList()
+	case "list-level-style-number", "list-level-style-bullet", "list-level-style-image", "outline-level-style":
+		w.setLevel(t)
+	case "header", "footer":
+		if w.edged {
+			w.o, w.lists, w.item = outline{}, nil, nil
+		}
 	case "annotation":
 		w.aside = append(w.aside, w.text.String())
 		w.text.Reset()
@@ -175,14 +255,25 @@ func (w *openWalker) start(t xml.StartElement) {
 			w.skip++
 		}
 	case "p", "h":
+		style := attr(t, "style-name")
+		if w.runs[style].hidden {
+			w.skip++
+			return
+		}
 		w.depth++
 		if w.depth == 1 && len(w.aside) == 0 {
 			w.text.Reset()
 			w.level = 0
+			if style == titleStyle || w.titles[style] {
+				w.level, w.unnumbered = 1, true
+			}
 			if name == "h" {
 				w.level = max(1, atoi(attr(t, "outline-level"), 1))
+				w.unnumbered = attr(t, "is-list-header") == "true"
 			}
 		}
+	case "object":
+		w.object(path.Join(attr(t, "href"), "content.xml"))
 	case "s":
 		w.write(strings.Repeat(" ", min(max(1, atoi(attr(t, "c"), 1)), 100)))
 	case "tab":
@@ -190,40 +281,188 @@ func (w *openWalker) start(t xml.StartElement) {
 	case "line-break":
 		w.write("\n")
 	case "list":
-		w.lists = append(w.lists, 0)
+		w.startList(t)
 	case "list-item":
-		w.item = "- "
+		if n := len(w.lists); n > 0 {
+			w.item, w.at = w.lists[n-1], min(n, maxListLevel)-1
+			if start := atoi(attr(t, "start-value"), -1); start >= 0 {
+				w.item.counter[w.at] = start - 1
+				w.item.restart[w.at] = start + 1
+			}
+		}
 	case "table":
 		if w.hidden[attr(t, "style-name")] {
 			w.skip++
 			return
 		}
-		w.tables++
-		if w.tables == 1 {
-			w.above = map[int]openCell{}
-			if w.sheet {
-				w.o.heading(2, attr(t, "name"))
-			}
+		w.outer = append(w.outer, w.openTable)
+		w.openTable = openTable{open: true, above: map[int]openCell{}}
+		if w.sheet && len(w.outer) == 1 {
+			w.o.heading(2, attr(t, "name"))
 		}
 	case "table-row":
 		if v := attr(t, "visibility"); v == "collapse" || v == "filter" {
 			w.skip++
 			return
 		}
-		if w.tables == 1 {
-			w.row, w.times = nil, atoi(attr(t, "number-rows-repeated"), 1)
-		}
+		w.row, w.broken, w.times = nil, false, atoi(attr(t, "number-rows-repeated"), 1)
 	case "table-cell", "covered-table-cell":
-		if w.tables == 1 {
-			w.cell = nil
-			w.repeat = max(1, atoi(attr(t, "number-columns-repeated"), 1))
-			w.span, w.rows = max(1, atoi(attr(t, "number-columns-spanned"), 1)), max(1, atoi(attr(t, "number-rows-spanned"), 1))
-			if attr(t, "value-type") == "date" {
-				day, _, _ := strings.Cut(attr(t, "date-value"), "T")
-				w.cell = []string{day}
+		w.cell = nil
+		w.repeat = max(1, atoi(attr(t, "number-columns-repeated"), 1))
+		w.span, w.rows = max(1, atoi(attr(t, "number-columns-spanned"), 1)), max(1, atoi(attr(t, "number-rows-spanned"), 1))
+		if attr(t, "value-type") == "date" {
+			day, _, _ := strings.Cut(attr(t, "date-value"), "T")
+			w.cell = []string{day}
+		}
+	}
+}
+
+var equation = regexp.MustCompile(`<(?:math:)?math\b`)
+
+// object writes an equation in its place in the text, and the numbers of a chart or the cells of
+// a table that was made by another program below the paragraph. The tables of a spreadsheet have
+// the numbers of its charts.
+func (w *openWalker) object(part string) {
+	if w.archive == nil || w.sheet || w.objects[part] {
+		return
+	}
+	w.objects[part] = true
+	in, err := w.archive.open(part)
+	if err != nil {
+		return
+	}
+	raw, err := io.ReadAll(io.LimitReader(in, maxPart))
+	_ = in.Close()
+	if err != nil {
+		return
+	}
+	if equation.Match(raw) {
+		if p, err := readPage(bytes.ReplaceAll(raw, []byte("math:"), nil), maxFrames); err == nil {
+			w.write(strings.TrimSpace(p.out.String()))
+		}
+		return
+	}
+	inner := newOpenWalker(nil)
+	if inner.walk(w.archive, part) == nil {
+		w.size += inner.o.out.Len()
+		w.note = append(w.note, inner.o.out.String())
+	}
+}
+
+// setLevel reads how a level of a list is numbered.
+func (w *openWalker) setLevel(t xml.StartElement) {
+	l, level := w.listStyles[w.listStyle], atoi(attr(t, "level"), 0)-1
+	if l == nil || level < 0 || level >= maxListLevel {
+		return
+	}
+	of := listLevel{start: atoi(attr(t, "start-value"), 1), again: -1, format: "decimal"}
+	switch attr(t, "num-format") {
+	case "":
+		of.format = "none"
+	case "a":
+		of.format = "lowerLetter"
+	case "A":
+		of.format = "upperLetter"
+	case "i":
+		of.format = "lowerRoman"
+	case "I":
+		of.format = "upperRoman"
+	}
+	if name := t.Name.Local; name == "list-level-style-bullet" || name == "list-level-style-image" {
+		of.format = "bullet"
+	}
+	if of.format != "none" {
+		first := max(0, level+1-atoi(attr(t, "display-levels"), 1))
+		var numbers []string
+		for i := first; i <= level; i++ {
+			if i == level || l.levels[i].format != "none" {
+				numbers = append(numbers, "%"+strconv.Itoa(i+1))
+			}
+		}
+		of.text = strings.Join(numbers, ".")
+	}
+	of.text = attr(t, "num-prefix") + of.text + attr(t, "num-suffix")
+	l.levels[level] = of
+}
+
+// startList begins a list, which may continue one before, or be within another one.
+func (w *openWalker) startList(t xml.StartElement) {
+	style := attr(t, "style-name")
+	base := w.listStyles[style]
+	n := len(w.lists)
+	l := newList()
+	switch {
+	case n > 0:
+		*l = *w.lists[n-1]
+		if base != nil && n < maxListLevel {
+			l.levels[n] = base.levels[n]
+		}
+	case base != nil:
+		l.levels = base.levels
+	default:
+		for i := range l.levels {
+			l.levels[i].format = "bullet"
+		}
+	}
+	if n == 0 {
+		last := w.lastLists[attr(t, "continue-list")]
+		if last == nil && attr(t, "continue-numbering") == "true" {
+			last = w.lastLists["\x00"+style]
+		}
+		if last != nil {
+			l.counter = last.counter
+		}
+		if len(w.lastLists) < maxOpenStyles {
+			w.lastLists["\x00"+style] = l
+			if id := attr(t, "id"); id != "" {
+				w.lastLists[id] = l
 			}
 		}
 	}
+	w.lists = append(w.lists, l)
+}
+
+// writeRow writes a row, or keeps it if its table is in a cell of another. Rows after those of a
+// table within have the header again.
+func (w *openWalker) writeRow(row []string) {
+	rows := [][]string{row}
+	if w.header == nil {
+		w.header = row
+	} else if w.cut && !w.broken {
+		rows, w.cut = [][]string{w.header, row}, false
+	}
+	for _, r := range rows {
+		if len(w.outer) > 1 {
+			w.inner = append(w.inner, r)
+		} else {
+			w.o.row(r)
+		}
+	}
+}
+
+// endInner writes the rows of a table that ends in a cell of the open one: as text of the cell if
+// it is one row, or a short table below other rows, else as rows.
+func (w *openWalker) endInner(rows [][]string) {
+	text := inCell(rows)
+	if len(rows) == 1 || len(text) <= maxInCell && filled(w.header) > 1 {
+		w.cell = append(w.cell, text)
+		return
+	}
+	if text := strings.TrimSpace(strings.Join(w.cell, " ")); text != "" {
+		w.row = append(w.row, text)
+	}
+	w.broken, w.cut = true, filled(w.header) > 1
+	for _, r := range slices.Concat([][]string{w.row, nil}, rows, [][]string{nil}) {
+		switch {
+		case len(w.outer) > 1:
+			w.inner = append(w.inner, r)
+		case r == nil:
+			w.o.endTable()
+		default:
+			w.o.row(r)
+		}
+	}
+	w.row, w.cell = nil, nil
 }
 
 func (w *openWalker) end(name string) {
@@ -262,43 +501,77 @@ func (w *openWalker) end(name string) {
 		if n := len(w.lists); n > 0 {
 			w.lists = w.lists[:n-1]
 		}
+	case "header", "footer":
+		if !w.edged {
+			return
+		}
+		w.edges = addEdge(w.edges, strings.ToUpper(name[:1])+name[1:], w.o.out.String())
 	case "table-cell", "covered-table-cell":
-		if w.tables == 1 {
-			w.endCell(name == "covered-table-cell")
-		}
+		w.endCell(name == "covered-table-cell")
 	case "table-row":
-		if w.tables == 1 {
-			w.cells += len(w.row) * min(w.times, 1000)
-			for range min(w.times, 1000) {
-				if joinCells(w.row) == "" || w.o.full() {
-					break
-				}
-				w.o.row(w.row)
+		for w.broken && len(w.row) > 0 && w.row[0] == "" {
+			w.row = w.row[1:]
+		}
+		w.cells += len(w.row) * min(w.times, 1000)
+		for range min(w.times, 1000) {
+			if joinCells(w.row) == "" || w.o.full() {
+				break
 			}
-			w.writeNotes()
+			w.writeRow(w.row)
 		}
+		w.writeNotes()
 	case "table":
-		if w.tables = max(0, w.tables-1); w.tables == 0 {
-			w.o.endTable()
+		if n := len(w.outer); n > 0 {
+			rows := w.inner
+			w.openTable, w.outer = w.outer[n-1], w.outer[:n-1]
+			if n > 1 {
+				w.endInner(rows)
+				return
+			}
 		}
+		w.o.endTable()
 	}
+}
+
+// addEdge adds a header or footer, each once, if it has text and is no page counter.
+func addEdge(edges []string, kind, text string) []string {
+	text = strings.Join(strings.Fields(text), " ")
+	if isPageNumber(text) || isPageWord(text) || numberOfPage.MatchString(text) || pageWord.MatchString(text) && numberOfAll.MatchString(text) {
+		return edges
+	}
+	if edge := kind + ": " + text; !slices.Contains(edges, edge) && len(edges) < 100 {
+		return append(edges, edge)
+	}
+	return edges
 }
 
 func (w *openWalker) endParagraph() {
 	text := strings.TrimSpace(strings.ReplaceAll(w.text.String(), struck+struck, ""))
 	w.text.Reset()
-	mark := w.item
-	w.item = ""
+	mark := ""
+	switch outline := w.listStyles[outlineList]; {
+	case w.item != nil:
+		mark = w.item.next(w.at)
+	case text != "" && w.level > 0 && outline != nil && !w.unnumbered && w.level <= maxListLevel && outline.levels[w.level-1].format != "none":
+		mark = outline.next(w.level - 1)
+	}
+	isItem := w.item != nil && mark != ""
+	w.item = nil
+	if mark != "" && (mark != "-" || w.level == 0) {
+		mark += " "
+	} else {
+		mark = ""
+	}
 	switch {
-	case w.tables > 0:
+	case w.open:
 		if len(w.cell) == 1 && len(w.cell[0]) == 10 && w.sheet { // a date has been written
 			return
 		}
-		w.cell = append(w.cell, text)
+		w.cell = append(w.cell, mark+text)
 		return
 	case w.level > 0:
-		w.o.heading(w.level, text)
-	case mark != "":
+		w.o.heading(w.level, mark+text)
+	case isItem:
 		w.o.add(item, mark, text)
 	default:
 		w.o.add(paragraph, "", text)

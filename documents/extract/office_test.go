@@ -75,8 +75,29 @@ func TestWordDocumentBecomesHeadingsParagraphsListsAndRows(t *testing.T) {
 		`<w:p><w:r><w:t>a</w:t><w:tab/><w:t xml:space="preserve">b </w:t><w:br/><w:t>c&amp;d</w:t><w:noBreakHyphen/></w:r></w:p>`)
 	text, err := All().Text(t.Context(), "docx", raw)
 	require.NoError(t, err)
-	require.Equal(t, "# Rules\n\nFirst.\n\n# Own style\n\n### Third level\n\nText.\n\n- one\n- two\n\nYear | Ratio %\nin | ner | 8.5\n\na\tb \nc&d-\n\nA note.", text)
+	require.Equal(t, "# Rules\n\nFirst.\n\n# Own style\n\n### Third level\n\nText.\n\n- one\n- two\n\nYear | Ratio %\nin: ner | 8.5\n\na\tb \nc&d-\n\nA note.", text)
 	checkText(t, text)
+}
+
+func TestWordKeepsTheRowsOfATableInACell(t *testing.T) {
+	cell := func(within string) string { return `<w:tc>` + within + `</w:tc>` }
+	row := func(cells string) string { return `<w:tr>` + cells + `</w:tr>` }
+	prices := `<w:tbl>` + row(cell(para("", "small"))+cell(para("", "10"))) + row(cell(para("", "large"))+cell(para("", "20"))) + `</w:tbl>`
+	for name, c := range map[string]struct{ body, want string }{
+		"beside text": {row(cell(para("", "Item"))+cell(para("", "Prices"))) + row(cell(para("", "Lamp"))+cell(para("", "In euros")+prices+para("", ""))),
+			"Item | Prices\nLamp | In euros small: 10; large: 20\n\nEnd"},
+		"a long one": {row(cell(para("", "Item"))+cell(para("", "Prices"))) + row(cell(para("", "Lamp"))+cell(para("", strings.Repeat("long ", 60))+prices+para("", ""))) + row(cell(para("", "Bulb"))+cell(para("", "3"))) + row(cell(para("", "Cord"))+cell(para("", "2"))),
+			"Item | Prices\nLamp\n\n" + strings.TrimSpace(strings.Repeat("long ", 60)) + "\nsmall | 10\nlarge | 20\n\nItem | Prices\nBulb | 3\nCord | 2\n\nEnd"},
+		"with three columns": {row(cell(para("", "Item"))+cell(para("", "Prices"))) + row(cell(para("", "Lamp"))+cell(`<w:tbl>`+row(cell(para("", ""))+cell(para("", "Month"))+cell(para("", "Year")))+row(cell(para("", "small"))+cell(para("", ""))+cell(para("", "100")))+`</w:tbl>`+para("", ""))),
+			"Item | Prices\nLamp | Month, Year; small: , 100\n\nEnd"},
+		"beside each other": {row(cell(prices+para("", "")) + cell(prices+para("", ""))), "small | 10\nlarge | 20\n\nsmall | 10\nlarge | 20\n\nEnd"},
+		"in a table in a cell": {row(cell(para("", "Lamp")) + cell(`<w:tbl>`+row(cell(para("", "a"))+cell(prices))+`</w:tbl>`)),
+			"Lamp\n\na\n\nsmall | 10\nlarge | 20\n\nEnd"},
+	} {
+		text, err := All().Text(t.Context(), "docx", word(`<w:tbl>`+c.body+`</w:tbl>`+para("", "End")))
+		require.NoError(t, err)
+		require.Equal(t, c.want+"\n\nA note.", text, name)
+	}
 }
 
 func TestWordDocumentLeavesOutWhatIsNotShown(t *testing.T) {
@@ -116,6 +137,23 @@ func TestSlidesComeInTheirOrderWithTitlesTablesAndNotes(t *testing.T) {
 	text, err := All().Text(t.Context(), "pptx", zipped(slides()))
 	require.NoError(t, err)
 	require.Equal(t, "## Slide 1: Capital\n\nPoint one\n\nNotes: Say this.\n\n## Slide 2\n\nSecond slide\n\nx | y", text)
+}
+
+func TestTheTextBesideASlidesNumberIsKeptOnce(t *testing.T) {
+	parts := slides()
+	field := func(number string) string {
+		return `<p:sp><p:nvSpPr><p:nvPr><p:ph type="sldNum"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>%s</a:t></a:r><a:fld type="slidenum"><a:t>` + number + `</a:t></a:fld></a:p></p:txBody></p:sp>`
+	}
+	for text, want := range map[string]string{"Page ": "", "": "", "© Northwind 2026 | ": "\n\nFooter: © Northwind 2026"} {
+		for i, name := range []string{"ppt/slides/slide1.xml", "ppt/slides/slide2.xml"} {
+			parts[name] = slides()[name]
+			parts[name] = strings.Replace(parts[name], "</p:spTree>", fmt.Sprintf(field(fmt.Sprint(i+1)), text)+"</p:spTree>", 1)
+			require.NotEqual(t, slides()[name], parts[name])
+		}
+		got, err := All().Text(t.Context(), "pptx", zipped(parts))
+		require.NoError(t, err)
+		require.Equal(t, "## Slide 1: Capital\n\nPoint one\n\nNotes: Say this.\n\n## Slide 2\n\nSecond slide\n\nx | y"+want, got)
+	}
 }
 
 func workbook(t testing.TB) []byte {

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -53,6 +54,9 @@ type officeTable struct {
 	rows  int          // that are open; one that begins within another one belongs to it
 	cells []officeCell // of the outermost open row
 	above []string     // texts of the row above, by column
+
+	header []string // the first row
+	cut    bool     // rows of a table within follow it
 }
 
 type officeCell struct {
@@ -64,7 +68,8 @@ type officeCell struct {
 	nested []nestedRow // of tables in the cell, in order
 }
 
-// nestedRow is a row of a table within a cell: its columns, and its place in the cell's text.
+// nestedRow is a row of a table within a cell: its columns, and its place in the cell's text. One
+// without columns stands between two cells.
 type nestedRow struct {
 	columns  []string
 	from, to int
@@ -143,6 +148,10 @@ func (w *officeText) start(t xml.StartElement) {
 		w.run = officeRun{}
 	case "t":
 		w.inText = true
+	case "fld":
+		if w.place == "sldNum" && attr(t, "type") == "slidenum" {
+			w.skip++
+		}
 	case "tbl":
 		w.tables = append(w.tables, &officeTable{})
 	case "tr":
@@ -349,42 +358,96 @@ func (w *officeText) ended() {
 	}
 }
 
-// endRow writes a row, once. A row of a table within a cell becomes text of that cell; if the
-// cell is the only one of its row, it stays a row.
+// endRow writes a row, once. A row with tables in its cells is written cell by cell, so that the
+// rows within stay rows; the rows after it have the header again. If the tables within have one row
+// or one column, or are short and below other rows, they are text of their cells.
 func (w *officeText) endRow() {
 	w.inTable(func(t *officeTable) {
 		if t.rows--; t.rows > 0 {
 			return
 		}
 		frame, framed := t.frame()
+		long := func(c officeCell) bool { return len(c.text) > maxInCell }
+		if filled(t.above) > 1 && len(t.cells) > 1 && !slices.ContainsFunc(t.cells, long) {
+			framed = false
+		}
 		cells := w.places(t)
 		n := len(w.tables)
 		switch {
 		case n == 1 && framed:
 			w.writeFrame(frame)
+			t.cut = filled(t.header) > 1
 			w.ended()
 		case n == 1:
+			if t.cut {
+				w.row(t.header)
+				t.cut = false
+			}
+			if t.header == nil {
+				t.header = cells
+			}
 			w.row(cells)
 			w.ended()
 		case framed:
 			w.nest(w.tables[n-2], string(frame.text), frame.nested)
 		default:
-			inner := joinCells(cells)
+			inner := inCell([][]string{cells})
 			w.nest(w.tables[n-2], inner+"\n", []nestedRow{{columns: cells, to: len(inner)}})
 		}
 	})
 }
 
-// frame returns the only cell of a row if it has a table in it, as pages that are laid out with
-// tables have.
-func (t *officeTable) frame() (officeCell, bool) {
-	if len(t.cells) != 1 || len(t.cells[0].nested) == 0 {
+// frame returns the cells of a row as one if there are tables in them, as pages that are laid out
+// with tables have.
+func (t *officeTable) frame() (all officeCell, framed bool) {
+	isTable := func(c officeCell) bool { // and not a line or a list
+		rows := 0
+		for _, r := range c.nested {
+			if len(r.columns) > 1 {
+				rows++
+			}
+		}
+		return rows > 1 || len(t.cells) == 1 && len(c.nested) > 0
+	}
+	if !slices.ContainsFunc(t.cells, isTable) {
 		return officeCell{}, false
 	}
-	return t.cells[0], true
+	for i, c := range t.cells {
+		if i > 0 {
+			all.text = append(all.text, '\n')
+			all.nested = append(all.nested, nestedRow{from: len(all.text), to: len(all.text)})
+		}
+		all.add(string(c.text), c.nested)
+	}
+	return all, true
 }
 
-// writeFrame writes the rows of tables in a cell as rows, and the text around them.
+// inLine returns the text of a cell with the rows in it one after the other.
+func (c officeCell) inLine() string {
+	var b strings.Builder
+	from := 0
+	for i, r := range c.nested {
+		if between := c.text[from:r.from]; i > 0 && len(strings.TrimSpace(string(between))) == 0 {
+			b.WriteString("; ")
+		} else {
+			b.Write(between)
+		}
+		b.Write(c.text[r.from:r.to])
+		from = r.to
+	}
+	b.Write(c.text[from:])
+	return b.String()
+}
+
+// add appends text with rows.
+func (c *officeCell) add(text string, rows []nestedRow) {
+	for _, r := range rows {
+		c.nested = append(c.nested, nestedRow{r.columns, r.from + len(c.text), r.to + len(c.text)})
+	}
+	c.text = append(c.text, text...)
+}
+
+// writeFrame writes the rows of tables in cells as rows, and the text around them.
 func (w *officeText) writeFrame(c officeCell) {
 	from := 0
 	around := func(text []byte) {
@@ -394,10 +457,17 @@ func (w *officeText) writeFrame(c officeCell) {
 	}
 	for _, r := range c.nested {
 		around(c.text[from:r.from])
-		w.row(r.columns)
+		if r.columns != nil {
+			w.row(r.columns)
+		} else if w.endTable != nil { // a cell ends
+			w.endTable()
+		}
 		from = r.to
 	}
 	around(c.text[from:])
+	if len(c.nested) > 0 && w.endTable != nil {
+		w.endTable()
+	}
 }
 
 // nest adds text with rows to the last cell of a table.
@@ -406,11 +476,7 @@ func (w *officeText) nest(t *officeTable, text string, rows []nestedRow) {
 	if w.copied += len(text); w.copied > MaxText || n == 0 || strings.TrimSpace(text) == "" {
 		return // walk ends if there is too much text
 	}
-	c := &t.cells[n-1]
-	for _, r := range rows {
-		c.nested = append(c.nested, nestedRow{r.columns, r.from + len(c.text), r.to + len(c.text)})
-	}
-	c.text = append(c.text, text...)
+	t.cells[n-1].add(text, rows)
 }
 
 // places returns the texts of a row's columns. The text of a merged cell stands in each
@@ -419,7 +485,7 @@ func (w *officeText) places(t *officeTable) []string {
 	var out []string
 	own := 0 // cells that are not parts of others
 	for _, c := range t.cells {
-		text := string(c.text)
+		text := c.inLine()
 		column := len(out)
 		switch {
 		case c.above && column < len(t.above):

@@ -54,19 +54,50 @@ func (o *outline) endTable() {
 }
 
 // joinCells writes cells as rows of web pages are written: "a | b".
-func joinCells(cells []string) string {
+func joinCells(cells []string) string { return strings.Join(flatCells(cells), " | ") }
+
+// flatCells returns cells as lines, without the empty ones at the end.
+func flatCells(cells []string) []string {
 	last := len(cells)
 	for last > 0 && strings.TrimSpace(cells[last-1]) == "" {
 		last--
-	}
-	if last == 0 {
-		return ""
 	}
 	flat := make([]string, last)
 	for i, c := range cells[:last] {
 		flat[i] = strings.Join(strings.Fields(c), " ")
 	}
-	return strings.Join(flat, " | ")
+	return flat
+}
+
+// maxInCell is the length in bytes of the longest table that is text of a cell around it, in a
+// row of a table with others above.
+const maxInCell = 300
+
+// inCell writes rows as text of a cell: "small: 10, 100; large: , 200". Empty cells keep their
+// places.
+func inCell(rows [][]string) string {
+	var out []string
+	for _, row := range rows {
+		cells := flatCells(row)
+		switch {
+		case len(cells) == 0:
+		case len(cells) == 1 || cells[0] == "":
+			out = append(out, strings.TrimPrefix(strings.Join(cells, ", "), ", "))
+		default:
+			out = append(out, strings.TrimSuffix(cells[0], ":")+": "+strings.Join(cells[1:], ", "))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// filled counts the cells that are not empty.
+func filled(cells []string) (n int) {
+	for _, c := range cells {
+		if strings.TrimSpace(c) != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // text returns the text that was written, or errTooLarge if it is longer than MaxText.

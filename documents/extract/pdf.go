@@ -48,12 +48,16 @@ func readPDF(ctx context.Context, raw []byte, scans map[int]string) (Content, er
 	garbled := 0
 	for i, t := range texts {
 		t, isPicture := strings.CutPrefix(t, pictureMark)
+		t, isLost := strings.CutPrefix(t, lostMark)
 		noise := isGarbled(t)
 		if noise {
 			t = ""
 		}
 		texts[i] = t
 		switch read := scans[i+1]; {
+		case isLost: // it cannot be drawn either
+			c.Unread = append(c.Unread, i+1)
+			garbled++
 		case !isPicture && !noise:
 		case read != "":
 			texts[i] = scanText(read)
@@ -66,7 +70,7 @@ func readPDF(ctx context.Context, raw []byte, scans map[int]string) (Content, er
 	}
 	c.PageCount = len(texts)
 	c.Text, c.Pages = joinPages(texts)
-	if letters := countLetters(c.Text); garbled > 0 && letters <= stampLetters {
+	if letters := countLetters(c.Text); garbled > 0 && (letters <= stampLetters || garbled == c.PageCount) {
 		return c, errGarbled
 	} else if len(c.Unread) > 0 && (letters == 0 || len(c.Unread) == c.PageCount) {
 		return c, errScanned

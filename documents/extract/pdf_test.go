@@ -247,6 +247,7 @@ func TestPDFLayout(t *testing.T) {
 		"letters that are doubled":   {pageOf(at(50, 700, 12, "aabb willful 1100")), "aabb willful 1100"},
 		"columns line by line":       {pageOf(columns.String()), strings.Join(append(left, right...), "\n")},
 		"a table of two columns":     {pageOf(table.String()), "Berth | Price of a year\nSmall, on the north pier | 120.00\nLarge, on the north pier | 240.00\nGuests | by the day"},
+		"a low subscript":            {pageOf(at(50, 700, 10, "H") + at(57.2, 695, 8, "2") + at(61.7, 700, 10, "O is water")), "H₂O is water"},
 		"a subscript":                {pageOf(at(50, 700, 12, "H") + at(58.7, 697, 7, "2") + at(62.6, 700, 12, "O is water")), "H₂O is water"},
 		"a fraction":                 {pageOf(at(50, 700, 12, "Add 1") + at(79, 704, 7, "3") + at(83, 700, 7, "/") + at(85, 697, 7, "4") + at(90, 700, 12, "cups")), "Add 1 3/4 cups"},
 		"letters that are set apart": {pageOf("BT /F1 12 Tf 3 Tc 50 700 Td (NOTICE PERIOD) Tj ET"), "NOTICE PERIOD"},
@@ -591,5 +592,85 @@ func TestRowsOfTurnedPagesStayRows(t *testing.T) {
 		if want := "Berth | Fee\nNorth | 120\nSouth | 95\nWest | 110"; err != nil || !strings.Contains(text, want) {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}
+	}
+}
+
+// japaneseFont maps the letters of a font to Japanese ones.
+const japaneseFont = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange " +
+	"2 beginbfrange <30> <39> <0030> <41> <5a> <4e00> endbfrange endcmap end end"
+
+// The columns are drawn from the left, and the year in the second one comes last.
+func TestVerticalLinesAreReadFromRightToLeft(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("BT /F1 12 Tf 50 780 Td (XYZ) Tj ET\n")
+	for i, column := range []string{"GHIJKL", "DEF12", "ABC"} {
+		for row, r := range column {
+			if r < 'A' { // two figures beside each other
+				fmt.Fprintf(&b, "BT /F1 8 Tf 1 0 0 1 %d 661 Tm (%c) Tj ET\n", 100+30*i+4*(row-3), r)
+			} else {
+				fmt.Fprintf(&b, "BT /F1 12 Tf 1 0 0 1 %d %d Tm (%c) Tj ET\n", 100+30*i, 700-13*row, r)
+			}
+		}
+	}
+	b.WriteString("BT /F1 12 Tf 0 -1 1 0 131 655 Tm (2026) Tj ET\n")
+	objects := pdfObjects([][]string{{"x"}})
+	objects[2] = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>"
+	objects[3] = stream("", b.String())
+	text, err := All().Text(t.Context(), "pdf", pdfOf("", append(objects, stream("", japaneseFont))...))
+	if want := "丗丘丙\n一丁丂\n七丄丅12 2026\n丆万丈三上下"; err != nil || text != want {
+		t.Errorf("%q, %v, want %q", text, err, want)
+	}
+}
+
+// The font is not in the file, and its vertical text has no size.
+func TestPageWhoseTextIsNotReadIsNoise(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("BT /F1 12 Tf 50 780 Td (Official gazette, page 7, of 4 May 2026) Tj ET\n")
+	for i := range 120 {
+		fmt.Fprintf(&b, "BT /F2 12 Tf 1 0 0 1 %d %d Tm <%04x> Tj ET\n", 300-20*(i/20), 700-13*(i%20), 1200+i)
+	}
+	objects := pdfObjects([][]string{{"x"}})
+	objects[3] = stream("", b.String())
+	objects[4] = strings.Replace(objects[4], "/F1 3 0 R", "/F1 3 0 R /F2 6 0 R", 1)
+	raw := pdfOf("", append(objects, "<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light-Identity-V /Encoding /Identity-V /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 "+
+		"/BaseFont /Ryumin-Light /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >> /DW 1000 /FontDescriptor << /Type /FontDescriptor /FontName /Ryumin-Light "+
+		"/Flags 6 /Ascent 723 /Descent -241 /CapHeight 709 /StemV 69 /ItalicAngle 0 /FontBBox [-170 -331 1024 903] >> >>] >>")...)
+	if got := reason(t, raw); got != errGarbled.Reason {
+		t.Errorf("reason %q", got)
+	}
+}
+
+// Scanners and archives print lines on the edges of scanned pages.
+func TestScannedPageWithALineOnItsEdgeIsAPicture(t *testing.T) {
+	page := func(stamp string) Content {
+		objects := pdfObjects([][]string{{"The first page has a line of text."}, nil})
+		objects = append(objects, stream("/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8", "x"))
+		objects[5] = stream("", "q 595 0 0 842 0 0 cm /X Do Q BT /F1 10 Tf "+stamp+" Td (Confidential, Harrow versus Elm, HARROW-0001234, page 2 of 120) Tj ET")
+		objects[6] = strings.Replace(objects[6], "/Resources <<", "/Resources << /XObject << /X 8 0 R >>", 1)
+		c, err := All().Content(t.Context(), "pdf", pdfOf("", objects...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if c := page("50 30"); !slices.Equal(c.Unread, []int{2}) {
+		t.Errorf("a line at the edge: unread %v", c.Unread)
+	}
+	if c := page("50 500"); c.Unread != nil || !strings.Contains(c.Text, "HARROW-0001234") {
+		t.Errorf("a line on a picture: %q, unread %v", c.Text, c.Unread)
+	}
+}
+
+// pdfium does not end every line of a text that is written from right to left.
+func TestLinesFromRightToLeftAreNotJoined(t *testing.T) {
+	var glyphs []glyph
+	for line, text := range []string{"שלום עולם", "היום חם"} {
+		for i, r := range []rune(text) {
+			right := 300 - 8*float32(i)
+			glyphs = append(glyphs, glyph{r: r, left: right - 8, right: right, base: 700 - 14*float32(line), size: 12})
+		}
+	}
+	if got := pageText(pageLines(glyphs)); got != "שלום עולם\nהיום חם" {
+		t.Errorf("%q", got)
 	}
 }

@@ -34,6 +34,9 @@ type reader struct {
 // readTime is the timeout of one file, without the wait for a slot.
 var readTime = time.Minute
 
+// readerEnd is how long the pipes of a reader that has ended, or was killed, may stay open.
+var readerEnd = 5 * time.Second
+
 const readers = 2 // at the same time
 
 var readerSlots, scanSlots = make(chan struct{}, readers), make(chan struct{}, 1)
@@ -70,7 +73,7 @@ func (r reader) run(ctx context.Context, raw []byte) ([]byte, error) {
 		}
 	}
 	cmd.Stdin = bytes.NewReader(raw)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = readerEnd
 	out := &limitedBuffer{limit: MaxText, full: cancel}
 	said := &limitedBuffer{limit: 4 << 10, full: func() {}}
 	cmd.Stdout, cmd.Stderr = out, said

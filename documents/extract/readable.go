@@ -5,47 +5,91 @@ import (
 	"unicode"
 )
 
-// pictureMark stands before the text of a page that is mostly a picture.
-const pictureMark = "\x01"
+// Before the text of a page stands pictureMark if it is mostly a picture, and lostMark if the
+// fonts of most of its text do not say which characters they draw.
+const (
+	pictureMark = "\x01"
+	lostMark    = "\x03"
+)
 
 const (
 	stampLetters = 20   // a scanned page with at most so many letters and digits has only a stamp or a number
 	largePicture = 0.3  // of the area of a page
+	fullPicture  = 0.8  // the same, of a page with running lines
+	margin       = 0.09 // of its height: where these stand
 	manyPaths    = 40   // drawings of a page whose text is drawn, too
+	shortPage    = 400  // letters and digits
+	manyLost     = 100  // texts without a size; spaces have none
 	maxObjects   = 5000 // of a page that are looked at
 )
 
 // pdfium's kinds of objects on a page.
 const (
+	objectText  = 1
 	objectPath  = 2
 	objectImage = 3
 	objectForm  = 5
 )
 
-// isPicture reports whether a page with the given number of letters and digits has a picture
-// that may be its text.
-func (n *native) isPicture(page uint64, letters int) bool {
-	if letters > stampLetters {
-		return false
+// missing returns the mark of a page whose text is not the given one with that many letters and
+// digits, of which inner do not stand at its upper or lower edge: the page may be a picture, or
+// pdfium does not read most of what is written on it. Otherwise it returns "".
+func (n *native) missing(page uint64, letters, inner int) string {
+	if letters > shortPage {
+		return ""
 	}
 	width, height := n.float("FPDF_GetPageWidthF", page), n.float("FPDF_GetPageHeightF", page)
-	paths, area := 0, float32(0)
+	paths, texts, lost, area := 0, 0, 0, float32(0)
 	for i := range uint64(min(max(n.number("FPDFPage_CountObjects", page), 0), maxObjects)) {
 		object, err := n.call("FPDFPage_GetObject", page, i)
 		if err != nil || object == 0 {
 			continue
 		}
-		switch n.number("FPDFPageObj_GetType", object) {
-		case objectPath:
+		kind, at := n.number("FPDFPageObj_GetType", object), uint64(n.scratch)
+		if kind == objectPath {
 			paths++
-		case objectImage, objectForm:
-			at := uint64(n.scratch)
-			if n.number("FPDFPageObj_GetBounds", object, at, at+4, at+8, at+12) == 1 {
-				area += abs(n.f32(2)-n.f32(0)) * abs(n.f32(3)-n.f32(1))
+			continue
+		}
+		if n.number("FPDFPageObj_GetBounds", object, at, at+4, at+8, at+12) == 0 {
+			continue
+		}
+		w, h := abs(n.f32(2)-n.f32(0)), abs(n.f32(3)-n.f32(1))
+		switch kind {
+		case objectText:
+			if texts++; w < 0.1 && h < 0.1 && !n.isEmbedded(object) {
+				lost++
 			}
+		case objectImage, objectForm:
+			area += w * h
 		}
 	}
-	return area > largePicture*width*height || letters == 0 && (area > 0 || paths >= manyPaths)
+	part, isLost := area/(width*height), lost > manyLost && 4*lost > 3*texts
+	switch {
+	case isLost && part > largePicture, inner <= stampLetters && part > fullPicture, letters <= stampLetters && part > largePicture, letters == 0 && (area > 0 || paths >= manyPaths):
+		return pictureMark
+	case isLost:
+		return lostMark
+	}
+	return ""
+}
+
+// isEmbedded reports whether the font of a text is in the file.
+func (n *native) isEmbedded(text uint64) bool {
+	font, err := n.call("FPDFTextObj_GetFont", text)
+	return err != nil || n.number("FPDFFont_GetIsEmbedded", font) != 0
+}
+
+// innerLetters counts the letters and digits of a page that stand below its header and above its
+// footer, or have no place.
+func (n *native) innerLetters(page uint64, glyphs []glyph) int {
+	height, count := n.float("FPDF_GetPageHeightF", page), 0
+	for _, g := range glyphs {
+		atEdge := g.size > 0 && g.turn == 0 && (g.base < margin*height || g.base > (1-margin)*height)
+		if !atEdge && (unicode.IsLetter(g.r) || unicode.IsNumber(g.r)) {
+			count++
+		}
+	}
+	return count
 }
 
 func countLetters(s string) int {

@@ -18,7 +18,7 @@ import (
 
 // A process that is started with readerVar reads one file from standard input, writes its
 // title and its text to standard output, with a pageBreak before the text or before each of
-// its pages, and exits. Before the text of a page that is a picture stands a pictureMark.
+// its pages, and exits. Before the text of a page that is a picture or lost stands its mark.
 const (
 	readerVar       = "PALAVER_READER"        // the name of the file's type, or readNothing
 	readerMemoryVar = "PALAVER_READER_MEMORY" // bytes
@@ -158,10 +158,7 @@ func (n *native) page(doc, form uint64, index int) (string, error) {
 	notes := n.notes(page, form)
 	notes = append(notes, n.labels(doc, page, form, index, glyphs)...)
 	text := pageText(withNotes(pageLines(readColumns(glyphs)), notes))
-	if n.isPicture(page, countLetters(text)) {
-		text = pictureMark + text
-	}
-	return text, nil
+	return n.missing(page, countLetters(text), n.innerLetters(page, glyphs)) + strings.TrimLeft(text, pictureMark+lostMark), nil
 }
 
 func withoutBreaks(s string) string { return strings.ReplaceAll(s, pageBreak, "\n") }

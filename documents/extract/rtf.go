@@ -28,8 +28,9 @@ type rtfGroup struct {
 	run    officeRun
 	uc     int // characters after a Unicode character that stand for it in old programs
 	enc    encoding.Encoding
-	fonts  bool // it is the table of fonts
-	note   int  // where the text of a footnote begins, from 1; 0: it is none
+	fonts  bool   // it is the table of fonts
+	note   int    // where the text of a footnote, header or footer begins, from 1; 0: it is none
+	edge   string // "Header" or "Footer"; empty: it is a footnote
 }
 
 // rtfReader reads RTF, which is a sequence of groups, control words and text.
@@ -43,14 +44,28 @@ type rtfReader struct {
 	bytes  []byte // of the text that is still encoded
 	text   strings.Builder
 	cells  []string
+	header []string   // the first row of the table
+	cut    bool       // rows of a table within follow it
+	broken bool       // these stand in the open row
+	inner  []rtfTable // open tables in cells, each in a cell of the one before
+	level  int        // of the table that the paragraph stands in
 	inRow  bool
 	left   int // characters to leave out after a Unicode character
 	high   int // the first half of a character beyond 16 bits
 	count  int // footnotes so far
 	notes  []string
+	edges  []string // headers and footers, each once
+}
+
+// rtfTable is a table in a cell.
+type rtfTable struct {
+	before string // text of the cell before it
+	rows   [][]string
+	row    []string // the open one
 }
 
 const (
+	maxRTFLevel = 20 // of tables in cells
 	maxRTFDepth = 1000
 	maxRTFFonts = 10_000
 )
@@ -73,10 +88,10 @@ func rtfText(ctx context.Context, raw []byte) (string, error) {
 		case '}':
 			r.flush()
 			if k := len(r.groups); k > 0 {
-				note := r.group.note
+				ended := r.group
 				r.group, r.groups = r.groups[k-1], r.groups[:k-1]
-				if note > 0 && r.group.note == 0 {
-					r.endNote(note - 1)
+				if ended.note > 0 && r.group.note == 0 {
+					r.endNote(ended.note-1, ended.edge)
 				}
 			}
 			i++
@@ -97,6 +112,9 @@ func rtfText(ctx context.Context, raw []byte) (string, error) {
 		r.word("row", -1)
 	}
 	r.paragraph()
+	for _, text := range r.edges {
+		r.o.add(paragraph, "", text)
+	}
 	return r.o.text()
 }
 
@@ -193,9 +211,13 @@ func (r *rtfReader) control(raw []byte, first bool) int {
 
 func (r *rtfReader) word(word string, n int) {
 	on := n != 0
+	if r.group.edge != "" && (word == "cell" || word == "row" || word == "nestcell" || word == "intbl") {
+		r.write(" ")
+		return
+	}
 	switch word {
 	case "fonttbl", "colortbl", "stylesheet", "info", "pict", "object", "themedata", "datastore", "latentstyles", "generator", "fldinst",
-		"listtable", "listoverridetable", "revtbl", "rsidtbl", "xmlnstbl", "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "nonshppict", "deleted", "private", "bkmkstart", "bkmkend":
+		"listtable", "listoverridetable", "revtbl", "rsidtbl", "xmlnstbl", "nonesttables", "nonshppict", "deleted", "private", "bkmkstart", "bkmkend":
 		if word != "deleted" || on {
 			r.group.skip = true
 			r.group.fonts = word == "fonttbl"
@@ -229,17 +251,44 @@ func (r *rtfReader) word(word string, n int) {
 		r.write("\n")
 	case "tab":
 		r.write("\t")
-	case "cell", "nestcell":
+	case "cell":
+		r.endInner()
+		r.cells = append(r.cells, r.take())
+	case "row":
 		r.flush()
-		r.cells = append(r.cells, r.text.String())
-		r.text.Reset()
-	case "row", "nestrow":
-		r.flush()
+		switch {
+		case r.broken:
+			for len(r.cells) > 0 && strings.TrimSpace(r.cells[0]) == "" {
+				r.cells = r.cells[1:]
+			}
+		case r.header == nil:
+			r.header = r.cells
+		case r.cut:
+			r.o.row(r.header)
+			r.cut = false
+		}
 		r.o.row(r.cells)
-		r.cells = nil
+		r.cells, r.broken = nil, false
+	case "itap":
+		r.level = min(n, maxRTFLevel)
+		r.openInner(r.level)
+	case "nestcell":
+		level := max(r.level, 2)
+		r.openInner(level)
+		r.closeInner(level)
+		t := &r.inner[len(r.inner)-1]
+		t.row = append(t.row, r.take())
+	case "nestrow":
+		if n := len(r.inner); n > 0 {
+			r.inner[n-1].endRow()
+		}
+	case "nesttableprops": // is for programs that know tables in cells
+		k := len(r.groups)
+		r.group.skip = k == 0 || r.groups[k-1].skip
 	case "intbl":
 		r.inRow = true
 	case "pard":
+		r.level = 0
 		r.inRow = r.inRow && r.group.note > 0
 	case "plain":
 		r.flush()
@@ -251,8 +300,13 @@ func (r *rtfReader) word(word string, n int) {
 		r.flush()
 		r.group.run.struck = on
 	case "footnote":
-		r.flush()
-		r.beginNote()
+		if r.beginNote("") {
+			r.count++
+			r.write(superscript(strconv.Itoa(r.count)))
+			r.group.note = r.text.Len() + 1
+		}
+	case "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf":
+		r.group.skip = !r.beginNote(strings.ToUpper(word[:1]) + word[1:6])
 	case "super":
 		r.flush()
 		r.group.run.raised = on
@@ -277,6 +331,57 @@ func (r *rtfReader) word(word string, n int) {
 	case "bullet":
 		r.write("•")
 	}
+}
+
+// take returns the text since the last call.
+func (r *rtfReader) take() string {
+	r.flush()
+	defer r.text.Reset()
+	return r.text.String()
+}
+
+func (t *rtfTable) endRow() {
+	if len(t.row) > 0 {
+		t.rows, t.row = append(t.rows, t.row), nil
+	}
+}
+
+// openInner begins the tables in cells that a paragraph of a level stands in.
+func (r *rtfReader) openInner(level int) {
+	for len(r.inner) < level-1 {
+		r.inner = append(r.inner, rtfTable{before: r.take()})
+	}
+}
+
+// closeInner makes the tables in the open cell of a level text of that cell.
+func (r *rtfReader) closeInner(level int) {
+	for n := len(r.inner); n >= level; n-- {
+		t, after := r.inner[n-1], r.take()
+		r.inner = r.inner[:n-1]
+		t.endRow()
+		r.text.WriteString(strings.TrimSpace(t.before + " " + inCell(t.rows) + " " + after))
+	}
+}
+
+// endInner writes the table in a cell that ends: as text of the cell if it is one row, or a
+// short table below other rows, else as rows.
+func (r *rtfReader) endInner() {
+	r.closeInner(2)
+	if len(r.inner) > 0 {
+		t := &r.inner[0]
+		t.endRow()
+		if len(t.rows) > 1 && (len(inCell(t.rows)) > maxInCell || filled(r.header) < 2) {
+			r.o.row(append(r.cells, t.before))
+			r.o.endTable()
+			for _, row := range t.rows {
+				r.o.row(row)
+			}
+			r.o.endTable()
+			r.cells, *t = nil, rtfTable{}
+			r.broken, r.cut = true, filled(r.header) > 1
+		}
+	}
+	r.closeInner(1)
 }
 
 // unicode writes a character whose number may be negative, or the half of one.
@@ -332,17 +437,20 @@ func codePage(n int) encoding.Encoding {
 	return e
 }
 
-// beginNote begins a footnote, whose text follows the paragraph.
-func (r *rtfReader) beginNote() {
-	if k := len(r.groups); k > 0 && r.group.note == 0 && !r.groups[k-1].skip {
-		r.group.skip, r.group.run = false, officeRun{}
-		r.count++
-		r.write(superscript(strconv.Itoa(r.count)))
-		r.group.note = r.text.Len() + 1
+// beginNote begins a footnote, header or footer, whose text follows that of the page. It reports
+// whether the text is shown.
+func (r *rtfReader) beginNote(edge string) bool {
+	r.flush()
+	k := len(r.groups)
+	if k == 0 || r.group.note > 0 || r.groups[k-1].skip {
+		return false
 	}
+	r.group.skip, r.group.run = false, officeRun{}
+	r.group.note, r.group.edge = r.text.Len()+1, edge
+	return true
 }
 
-func (r *rtfReader) endNote(from int) {
+func (r *rtfReader) endNote(from int, edge string) {
 	text := r.text.String()
 	if from > len(text) { // a row of a table ended in it
 		return
@@ -350,7 +458,11 @@ func (r *rtfReader) endNote(from int) {
 	note := strings.TrimSpace(strings.ReplaceAll(text[from:], struck+struck, ""))
 	r.text.Reset()
 	r.text.WriteString(text[:from])
-	r.notes = append(r.notes, superscript(strconv.Itoa(r.count))+" "+note)
+	if edge == "" {
+		r.notes = append(r.notes, superscript(strconv.Itoa(r.count))+" "+note)
+		return
+	}
+	r.edges = addEdge(r.edges, edge, note)
 }
 
 func (r *rtfReader) writeNotes() {
@@ -372,6 +484,9 @@ func (r *rtfReader) paragraph() {
 		return
 	}
 	r.text.Reset()
+	if text != "" {
+		r.header, r.cut = nil, false
+	}
 	r.o.add(paragraph, "", text)
 	r.writeNotes()
 }

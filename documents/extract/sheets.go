@@ -193,9 +193,16 @@ var (
 	quotedPart  = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]`)
 )
 
+// longDate begins the format of a date that is written in full as the system writes it. What
+// follows is the date's form on the machine that made the file.
+const longDate = "[$-F800]"
+
 // clearDate returns a number format with four-digit years, and with the year first where
 // month and day could be mistaken for each other.
 func clearDate(code string) string {
+	if strings.HasPrefix(code, longDate) {
+		return "dddd, mmmm d, yyyy"
+	}
 	if bare := quotedPart.ReplaceAllString(code, ""); !strings.ContainsAny(bare, "yY") {
 		return code
 	}
@@ -566,7 +573,7 @@ func unusualStyles(book *excelize.File) map[int]string {
 
 func isPageWord(text string) bool {
 	switch strings.ToLower(text) {
-	case "page", "page of", "seite", "seite von", "of", "/":
+	case "page", "page of", "slide", "seite", "seite von", "folie", "of", "/":
 		return true
 	}
 	return false

@@ -83,3 +83,21 @@ func TestTotalsOfTablesWithoutStoredValuesAreComputed(t *testing.T) {
 		require.Equal(t, "## Sheet1\n\nMonth | Amount\nMay | 10\nJune | 20\nJuly | 30\nTotal | "+want, text, formula)
 	}
 }
+
+func TestPageKeepsTheRowsOfATableInACell(t *testing.T) {
+	cells := func(texts ...string) string { return "<tr><td>" + strings.Join(texts, "<td>") + "</tr>" }
+	table := func(rows ...string) string { return "<table>" + strings.Join(rows, "") + "</table>" }
+	prices := table(cells("Size", "Month", "Year"), cells("small", "10", "100"), cells("large", "", "200"))
+	header, long := cells("Plan", "Prices", "Note"), strings.TrimSpace(strings.Repeat("long ", 60))
+	for name, tc := range map[string]struct{ in, want string }{
+		"short":   {table(header, cells("Basic", "In euros "+prices, "new"), cells("Pro", "30", "old")), "Plan | Prices | Note\nBasic | In euros Size: Month, Year; small: 10, 100; large: , 200 | new\nPro | 30 | old"},
+		"one row": {table(cells("Basic", table(cells("small", "10", "100")), "new")), "Basic | small: 10, 100 | new"},
+		"long": {table(header, cells("Basic", table(cells("small", long), cells("large", "20")), "new"), cells("Pro", "30", "old")),
+			"Plan | Prices | Note\n\nBasic\n\nsmall | " + long + "\nlarge | 20\n\nnew\n\nPlan | Prices | Note\nPro | 30 | old"},
+		"a page": {table(cells(prices, prices)), "Size | Month | Year\nsmall | 10 | 100\nlarge |  | 200\n\nSize | Month | Year\nsmall | 10 | 100\nlarge |  | 200"},
+	} {
+		text, err := All().Text(t.Context(), "html", []byte(tc.in))
+		require.NoError(t, err)
+		require.Equal(t, tc.want, text, name)
+	}
+}

@@ -11,6 +11,20 @@ var plainText = Type{
 	Extensions: []string{".txt", ".text", ".log", ".json", ".jsonl"},
 	MediaTypes: []string{"text/plain", "application/json"},
 	Read:       decode,
+	content: func(ctx context.Context, raw []byte) (Content, error) {
+		text, err := decode(ctx, raw)
+		if err != nil {
+			return Content{}, err
+		}
+		text = clean(text)
+		if c, ok := savedMail(text); ok {
+			return c, nil
+		}
+		if isMail(raw) {
+			return mailContent(ctx, raw)
+		}
+		return textContent(text, false)
+	},
 }
 
 // decode reads a text file in any encoding that can be recognised.

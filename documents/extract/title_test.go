@@ -65,6 +65,33 @@ func TestFrontMatterNamesTheDocument(t *testing.T) {
 	require.Subset(t, c.Names, []string{"Ann Lee", "Bo Ito", "Holidays", "Scope of the rules"})
 }
 
+// Data at the beginning of a text are rows, as they are written; they are no sentences.
+func TestFrontMatterIsATableAboveTheText(t *testing.T) {
+	for name, tc := range map[string]struct{ file, raw, title, want string }{
+		"yaml": {"a.md", "---\ntitle: Leave policy 2026\ndate: 2026-01-04\nversion: 1.10\ncode: 0123\ntags: [leave, \"staff, all\"]\n---\n\n# Leave\n\nText.",
+			"Leave policy 2026", "title | Leave policy 2026\ndate | 2026-01-04\nversion | 1.10\ncode | 0123\ntags | leave, staff, all\n\n# Leave\n\nText."},
+		"lists and texts": {"a.md", "---\nauthors:\n  - Ann Lee\n  - name: Bo Ito\n# private\nabstract: |\n  Who may leave,\n  # and when.\nempty:\nplain: one\n  two\n---\nText.",
+			"", "authors | Ann Lee, name: Bo Ito\nabstract | Who may leave, # and when.\nplain | one two\n\nText."},
+		"no valid yaml":     {"a.md", "---\r\ntitle: Leave: a policy\r\nby: @ann\r\n---  \r\nText.\r\n", "Leave: a policy", "title | Leave: a policy\nby | @ann\n\nText."},
+		"dots at its end":   {"a.md", "---\ntitle: Leave\ndraft: true\n...\n\nText of leave.", "Leave", "title | Leave\ndraft | true\n\nText of leave."},
+		"toml":              {"a.md", "+++\ntitle = \"Leave policy\"\ntags = [\n  \"a\",\n  \"b\",\n]\n[params]\n  draft = false\n+++\nText.", "Leave policy", "title | Leave policy\ntags | a, b, draft = false\n\nText."},
+		"pandoc":            {"a.md", "% Leave policy\n% Ann Lee\n\nText.", "Leave policy", "title | Leave policy\nauthor | Ann Lee\n\nText."},
+		"keys alone":        {"a.md", "Title: Leave policy\nAuthor: Ann Lee\n\nText.", "Leave policy", "Title | Leave policy\nAuthor | Ann Lee\n\nText."},
+		"plain text":        {"a.txt", "---\ntitle: Leave policy\ndate: 4 May\n---\nText.", "Leave policy", "title | Leave policy\ndate | 4 May\n\nText."},
+		"data alone":        {"a.md", "---\ntitle: Leave policy\ndate: 4 May\n---", "Leave policy", "title | Leave policy\ndate | 4 May"},
+		"keys in a text":    {"a.txt", "Ann: hello\nBo: good day\n\nText.", "", "Ann: hello\nBo: good day\n\nText."},
+		"a talk":            {"a.md", "Ann: hello\nBo: good day\nAnn: bye\n\nText.", "", "Ann: hello\nBo: good day\nAnn: bye\n\nText."},
+		"a rule":            {"a.md", "---\nA sentence: it is no key.\nText.\n---\nMore.", "", "---\nA sentence: it is no key.\nText.\n---\nMore."},
+		"a heading in text": {"a.md", "% of staff\nwho leave\n\nText.", "", "% of staff\nwho leave\n\nText."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := read(t, tc.file, tc.raw)
+			require.Equal(t, tc.want, c.Text)
+			require.Equal(t, tc.title, c.Title)
+		})
+	}
+}
+
 func TestNamesOfSheetsAreNoTitles(t *testing.T) {
 	if got := documentTitle(Type{untitled: true}, "", "## Budget overview\n\na | b"); got != "" {
 		t.Errorf("title %q", got)

@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -16,27 +15,27 @@ import (
 // that may be used without being cited, and that are no result of a calculation with figures that
 // do. It understands units, scales, rounding to the digits that are written, and dates. Numbers of
 // lists, headings and citations, text in code, and how many items a list of the answer has are no
-// figures.
-func Check(answer string, sources, allowed []string) []Figure {
-	return CheckWith(answer, sources, allowed, nil)
-}
-
-// CheckWith is Check for an answer for which calculations were made: lines such as "3 * 4 = 12",
-// whose results count if all of their inputs do.
-func CheckWith(answer string, sources, allowed, computed []string) []Figure {
+// figures. computed are calculations that were made for the answer: lines such as "3 * 4 = 12", whose results count
+// if all of their inputs do.
+func Check(answer string, sources, allowed []string, computed ...string) []Figure {
 	text := blank(answer)
 	stated := statementsIn(text)
-	if len(Find(text)) == 0 && !references.MatchString(answer) && len(stated) == 0 {
+	found := Find(text)
+	if len(found) == 0 && !references.MatchString(answer) && len(stated) == 0 {
 		return nil // most answers have no figure: their sources are not read
 	}
 	said := language.Detect(answer)
-	english := cmp.Or(said, language.Detect(strings.Join(sources, "\n"))) == "en"
-	k := known{read: phrases}
-	if len(stated) == 0 && !slices.ContainsFunc(Find(text), func(f Figure) bool { return f.Unit == Percent }) {
-		k.read = fiscalYears // no other is asked for
+	all := strings.Join(sources, "\n")
+	lang := said
+	if lang == "" {
+		lang = language.Detect(all)
 	}
+	english := lang == "en" || said == "" && (englishScale.MatchString(answer) || commaGroups(all))
+	pointGroups := !english && (said != "" && withPointGroups[said] || said == "" && germanScale.MatchString(answer)) && !commaGroups(all) && language.Detect(all) != "en"
+	k := known{read: phrasesFor(found, stated)}
 	for _, s := range slices.Concat(sources, allowed) {
-		k.commaGroups = english || commaGroups(s)
+		k.pointGroups = pointGroupsIn(s)
+		k.commaGroups = commaGroups(s) || english && !k.pointGroups
 		k.add(s)
 	}
 	for _, s := range computed {
@@ -49,17 +48,21 @@ func CheckWith(answer string, sources, allowed, computed []string) []Figure {
 	blocks := blocksOf(text)
 	var shown []formula
 	for _, b := range blocks {
-		for _, f := range formulasIn(text[b[0]:b[1]]) {
+		for _, f := range formulasIn(withoutPowers(text[b[0]:b[1]])) {
 			f.start, f.end = f.start+b[0], f.end+b[0]
 			shown = append(shown, f)
 		}
 	}
+	shares := sharesOf(text, found)
 	for _, b := range blocks {
 		line := text[b[0]:b[1]]
 		found := Find(line)
 		for i, f := range found {
-			if english && (said == "en" || len(f.Values) == 2 && f.Values[0] > f.Values[1]) { // else a point may group them
+			switch two := len(f.Values) == 2; {
+			case english && (said == "en" || two && f.Values[0] > f.Values[1]): // else a point may group them
 				f = f.likeliest()
+			case two && pointGroups:
+				f = f.grouped().likeliest()
 			}
 			f.Start, f.End = f.Start+b[0], f.End+b[0]
 			if f.Start == b[0] && len(f.Values) > 0 && f.Values[0] < 0 { // the mark of a list
@@ -68,24 +71,26 @@ func CheckWith(answer string, sources, allowed, computed []string) []Figure {
 			f.Falls = falls(line)
 			found[i] = f
 		}
+		readSenses(text[:b[1]], found)
+		pairs := pairsIn(text, found)
 		own, others := between(shown, b)
 		verified := make([]bool, len(found))
 		for i, f := range found {
-			verified[i] = k.has(f) || f.Plain && slices.Contains(items, int(f.Values[0])) || isConstant(text, own, f)
+			verified[i] = k.has(f) || k.isStated(f, stated) || f.Plain && slices.Contains(items, int(f.Values[0])) || isConstant(text, own, f)
 		}
 		for range 2 { // a result may be part of another calculation
 			for i, f := range found {
 				switch {
-				case verified[i] || isResult(shown, f):
+				case verified[i] || isResult(shown, f) || isResult(shares, f):
 					verified[i] = true
 				case len(own) == 0:
 					in := append(inputs(found, verified, i), resultsOf(others)...)
-					verified[i] = calculated(line, f, in, len(shown) == 0) || len(shown) == 0 && k.ofRow(line, f)
+					verified[i] = calculated(line, f, in, len(shown) == 0) || len(shown) == 0 && (k.ofRow(line, f, b[0]) || k.ofPair(f))
 				}
 			}
 		}
 		for i, f := range found {
-			if !verified[i] {
+			if !verified[i] || k.isForeign(f) || isWrongResult(text, own, f) || !isResult(shown, f) && k.isContradicted(f) || contradictsItself(f, pairs) || k.isReversed(f, pairs) {
 				missing = append(missing, f)
 			} else if len(f.Values) > 0 {
 				k.figures = append(k.figures, f) // the conclusion may repeat it
@@ -100,7 +105,7 @@ var (
 	codeOrLink = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|https?://\\S+|!?\\[[^\\]\n]*\\]\\([^)\n]*\\)")
 	// marks are numbers of citations, of list items, of headings and of clauses.
 	marks = regexp.MustCompile(`(?m)[\[【［]\^?\d+(?:\s?[-–,、]\s?\d+)*[\]】］]|^[ \t>]*(?:#{1,6}[ \t]+)?(?:[*_]{1,2})?\(?\d{1,3}(?:\.\d{1,2})*[.)](?:[*_]{1,2})?[ \t]|^[ \t]*#{1,6}[ \t]+\d+(?:\.\d+)*[ \t]|` +
-		`(?i:(?:§+|\b(?:art\.|articles?|sections?|clauses?|chapters?|pages?|p\.|tables?|figures?|notes?|items?|steps?|appendix|annex|artikel|abschnitt|ziffer|absatz|kapitel|seiten?|tabelle|schritt|anhang|sección|cláusula|página|capítulo|chapitre|bijlage|pagina|hoofdstuk))\s*(?:no\.?\s*)?\d+(?:\.\d+)*(?:\s?(?:[-–,&]|and|und|et|y|en|to)\s?\d+(?:\.\d+)*)*)`)
+		`(?i:(?:§+|\b(?:art\.|articles?|sections?|clauses?|chapters?|pages?|p\.|tables?|figures?|notes?|items?|steps?|appendix|annex|artikel|abschnitt|ziffer|absatz|kapitel|seiten?|tabelle|schritt|anhang|sección|cláusula|página|capítulo|chapitre|bijlage|pagina|hoofdstuk))\s*(?:no\.?\s*)?(?:[a-z]\.?\s?)?\d+(?:\.\d+)*(?:[a-z]{1,2}\b)?(?:\s?(?:[-–,&]|and|und|et|y|en|to)\s?\d+(?:\.\d+)*)*)`)
 )
 
 // blank replaces what is no figure with spaces, so that places stay the same.
@@ -108,6 +113,11 @@ func blank(s string) string {
 	spaces := func(m string) string { return strings.Repeat(" ", len(m)) }
 	s = withoutCounting(codeOrLink.ReplaceAllStringFunc(s, spaces))
 	return marks.ReplaceAllStringFunc(strings.NewReplacer("**", "  ", "_", " ").Replace(s), spaces)
+}
+
+// withoutPowers replaces numbers such as 1.2 × 10^6 with spaces: they are no calculation.
+func withoutPowers(s string) string {
+	return powers.ReplaceAllStringFunc(s, func(m string) string { return strings.Repeat(" ", len(m)) })
 }
 
 // counting matches numbers that count parts of a text: "(1) … (2) …", and "Option 1: …" at the beginning of a line.
@@ -178,11 +188,21 @@ type known struct {
 	refers  bool // to sections or articles
 	// commaGroups: in the text that is added a comma groups digits, and a point stands before decimals.
 	commaGroups bool
+	pointGroups bool // the other way round
 	rows        []row
-	lines       [][]Figure // of each line
-	read        []phrase   // of statements in the texts
+	lines       []lineOf
+	read        []phrase // of statements in the texts
 	statements  map[statement]bool
 	scales      []float64 // that a text says for its tables: "in millions"
+	currencies  map[string]bool
+	measures    []measure // that the names of columns have: "Use (MWh)"
+}
+
+// lineOf is a line with its figures, and what became what in it as far as it is known.
+type lineOf struct {
+	figures []Figure
+	pairs   []pair
+	table   bool
 }
 
 // row is a row of a table with its figures.
@@ -199,6 +219,9 @@ func ScaleIn(text string) float64 {
 	return 0
 }
 
+// inBrackets matches a word that stands alone in brackets.
+var inBrackets = regexp.MustCompile(`[(\[]([^\s()\[\]]{1,12})[)\]]`)
+
 func scaleNamed(word string) float64 {
 	word = strings.ToLower(word)
 	switch {
@@ -214,10 +237,16 @@ var inScale = patternOf(`(?:(?:\b(?:in|en|usd|eur)|[$€£(])\s*)(?:(?:of|u\.s\.
 
 func (k *known) add(text string) {
 	small := strings.ToLower(text)
+	k.addCurrencies(text)
 	k.refers = k.refers || len(references.in(text, small)) > 0
 	for _, m := range inScale.in(text, small) {
 		if scale := scaleNamed(text[m[2]:m[3]]); !slices.Contains(k.scales, scale) {
 			k.scales = append(k.scales, scale)
+		}
+	}
+	for _, m := range inBrackets.FindAllStringSubmatch(small, -1) {
+		if of := words.measures[m[1]]; of.factor > 0 && !slices.Contains(k.measures, of) {
+			k.measures = append(k.measures, of)
 		}
 	}
 	for _, s := range phrasesIn(text, k.read) {
@@ -233,14 +262,38 @@ func (k *known) add(text string) {
 		year, _ := strconv.ParseFloat(m[1]+m[2], 64) // digits
 		k.addYear(year)
 	}
+	var columns []column
+	above, head := false, "" // whether the line above a table names a percentage, and the table's head
 	for line := range strings.Lines(text) {
 		found := Find(line)
 		down := falls(line)
+		table := strings.Contains(line, "|")
+		if !table {
+			readSenses(line, found)
+		}
 		var values []Figure
-		for _, f := range found {
-			if f.Falls = down || strings.HasSuffix(line[:f.Start], "("); k.commaGroups {
+		gains := table && resultRow(line, found)
+		named := percentNamed(line)
+		switch {
+		case !table && strings.TrimSpace(line) != "":
+			above, head = named, ""
+		case table && !slices.ContainsFunc(found, func(f Figure) bool { return len(f.Values) > 0 && !f.IsYear() }):
+			head = line
+		}
+		inPercent := named || table && (above || percentNamed(head) && cellAt(head, len(head)) != cellAt(line, len(line)))
+		for i, f := range found {
+			bracket := strings.HasSuffix(line[:f.Start], "(")
+			switch f.Falls = down || bracket; {
+			case k.commaGroups:
 				f = f.likeliest()
+			case k.pointGroups:
+				f = f.grouped()
 			}
+			if table && f.Unit != Percent {
+				f.sense[gain] = signOf(gains && !bracket, bracket || f.isNegative())
+			}
+			f.bare = len(f.Values) > 0 && f.Unit == "" && f.Step >= 1 && (!table && wordFollows.MatchString(line[f.End:]) || !inPercent && (bracket || table && !percentNamed(cellOf(head, cellAt(line, f.Start)))))
+			found[i] = f
 			if len(f.Values) > 0 && !f.IsYear() {
 				values = append(values, f)
 			}
@@ -254,7 +307,15 @@ func (k *known) add(text string) {
 			}
 		}
 		const most = 24 // figures of a line that are set against each other
-		k.lines = append(k.lines, values[:min(len(values), most)])
+		l := lineOf{figures: values[:min(len(values), most)], table: table}
+		if !table {
+			l.pairs = pairsIn(line, found)
+		} else if named := columnsOf(line, found); len(named) > 1 {
+			columns = named
+		} else {
+			l.pairs = pairsOf(line, values, columns)
+		}
+		k.lines = append(k.lines, l)
 		for _, m := range number.FindAllString(line, -1) { // groups of three digits may be two numbers
 			if parts := strings.Fields(m); len(parts) > 1 {
 				for _, part := range parts {
@@ -264,19 +325,25 @@ func (k *known) add(text string) {
 			}
 		}
 		// Numbers within words: FY22, Q4, 10-K.
-		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("|()[];,_§", r) }) {
-			if strings.ContainsAny(w, "0123456789") {
-				if k.literal == nil {
-					k.literal = map[string]bool{}
-				}
-				k.literal[literalOf(w)] = true
+		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("|()[];_§", r) }) {
+			if w = strings.Trim(w, ".,:;?!"); !strings.ContainsAny(w, "0123456789") || strings.Contains(w, ",") && withComma.MatchString(w) {
+				continue // "2,5" has no 5
+			}
+			if k.literal == nil {
+				k.literal = map[string]bool{}
+			}
+			for part := range strings.SplitSeq(w, ",") {
+				k.literal[literalOf(part)] = true
 			}
 		}
-		if strings.Contains(line, "|") && len(found) > 1 {
+		if table && len(found) > 1 {
 			k.rows = append(k.rows, row{language.StemsOf(line), found})
 		}
 	}
 }
+
+// withComma matches one number that has a comma.
+var withComma = regexp.MustCompile(`^[^\d\pL]*\d[\d.]*(?:,\d{3})*(?:,\d+)?(?:\.\d+)?[^\d\pL]*$`)
 
 // season matches 2023/24 and 2023-2024.
 var season = regexp.MustCompile(`\b((?:19|20))\d\d\s?[/–-]\s?(?:19|20)?(\d\d)\b`)
@@ -295,9 +362,34 @@ func commaGroups(text string) bool {
 	return pointDecimals.MatchString(text) && !commaDecimals.MatchString(text)
 }
 
+// pointGroupsIn reports whether a text shows, or its language says, that a point groups digits and a comma
+// stands before decimals.
+func pointGroupsIn(text string) bool {
+	return commaDecimals.MatchString(text) && !pointDecimals.MatchString(text) || !commaGroups(text) && withPointGroups[language.Detect(text)]
+}
+
+// withPointGroups are languages in which a point groups digits and a comma stands before decimals.
+var withPointGroups = language.NewSet("de es fr nl it pt")
+
+// Scales that say how their language groups digits.
+var (
+	englishScale = regexp.MustCompile(`(?i)\d\s?(?:thousand|million|billion|trillion)\b`)
+	germanScale  = regexp.MustCompile(`(?i)\d\s?(?:tausend|tsd|mio|mrd|millionen|milliarden)\b`)
+)
+
 // likeliest returns a figure with its likeliest reading only.
 func (f Figure) likeliest() Figure {
 	f.Values = f.Values[:min(len(f.Values), 1)]
+	return f
+}
+
+// grouped returns a figure whose likeliest reading is the one in which a point groups digits and a comma stands
+// before decimals.
+func (f Figure) grouped() Figure {
+	if len(f.Values) == 2 {
+		f.Step *= f.Values[1] / f.Values[0]
+		f.Values = []float64{f.Values[1], f.Values[0]}
+	}
 	return f
 }
 
@@ -307,7 +399,7 @@ func literalOf(word string) string {
 }
 
 // references are numbers of the parts of a contract or a law.
-var references = patternOf(`(?:§+|\b(?:art\.|articles?|sections?|clauses?|artikel|abschnitt|ziffer|sección|cláusula))\s*(?:no\.?\s*)?(\d+(?:\.\d+)*)`)
+var references = patternOf(`(?:§+|\b(?:art\.|articles?|sections?|clauses?|artikel|abschnitt|ziffer|sección|cláusula))\s*(?:no\.?\s*)?(?:[a-z]\.?\s?)?(\d+(?:[.-]\d+)*[a-z]{0,2})`)
 
 // wrongReferences returns the numbers of sections and articles in an answer that stand nowhere in
 // the sources, if these refer to such parts at all. Else they may be those of a document's outline.
@@ -316,9 +408,11 @@ func (k *known) wrongReferences(answer string) (out []Figure) {
 		return nil
 	}
 	for _, m := range references.FindAllStringSubmatchIndex(codeOrLink.ReplaceAllStringFunc(answer, func(s string) string { return strings.Repeat(" ", len(s)) }), -1) {
-		if !k.literal[answer[m[2]:m[3]]] {
-			out = append(out, Figure{Start: m[0], End: m[1], Text: answer[m[0]:m[1]]})
+		number := answer[m[2]:m[3]]
+		if k.literal[literalOf(number)] || !slices.ContainsFunc(strings.Split(number, "-"), func(part string) bool { return !k.literal[strings.ToLower(part)] }) {
+			continue
 		}
+		out = append(out, Figure{Start: m[0], End: m[1], Text: answer[m[0]:m[1]]})
 	}
 	return out
 }
@@ -345,7 +439,7 @@ func (k known) has(f Figure) bool {
 	if !f.Day.IsZero() {
 		return k.hasDay(f.Day)
 	}
-	if k.literal[literalOf(f.Text)] && f.Unit == "" && (len(f.Values) == 0 || f.Values[0] >= 0) {
+	if k.literal[literalOf(f.Text)] && f.Unit == "" && !powers.MatchString(f.Text) && (len(f.Values) == 0 || f.Values[0] >= 0) {
 		return true
 	}
 	switch f.Unit {
@@ -356,12 +450,12 @@ func (k known) has(f Figure) bool {
 			}
 		}
 	case Points: // from 3 % to 5 %
-		if slices.ContainsFunc(k.lines, f.isDifference) {
+		if slices.ContainsFunc(k.lines, func(l lineOf) bool { return f.isDifference(l.figures) }) {
 			return true
 		}
 	}
 	for _, x := range k.figures {
-		if sameUnit(f, x) && k.equal(f, x) && !contradictSigns(f, x) {
+		if !(f.Unit == Percent && x.bare) && sameUnit(f, x) && k.equal(f, x) && !contradictSigns(f, x) {
 			return true
 		}
 	}
@@ -398,8 +492,35 @@ func contradictSigns(f, source Figure) bool {
 		return false
 	}
 	a, b := f.Values[0] < 0, source.Values[0] < 0
-	return a && !b && !source.Falls || b && !a && !f.Falls && !source.Falls
+	return a && !b && !source.Falls || b && !a && (f.Plus || !f.Falls && !source.Falls)
 }
+
+// resultRow reports whether a row of a table has gains and losses: its name says so, or a figure is negative.
+func resultRow(line string, found []Figure) bool {
+	name, _, _ := strings.Cut(strings.ToLower(line), "|")
+	return senses[gain][0].isIn(name) || results.isIn(name) || strings.Contains(line, "| (") || slices.ContainsFunc(found, Figure.isNegative)
+}
+
+var wordFollows = regexp.MustCompile(`^\s\pL{3,}`)
+
+// percentNamed reports whether a line says that figures are in percent.
+func percentNamed(line string) bool {
+	if strings.Contains(line, "%") {
+		return true
+	}
+	return slices.ContainsFunc(language.Words(line), func(w string) bool {
+		return words.percent[w] || shareNames[w] || slices.ContainsFunc(shareEnds, func(end string) bool { return strings.HasSuffix(w, end) })
+	})
+}
+
+// Names of what is counted in percent, and ends of such names in languages that join words.
+var (
+	shareNames = words.lists.Set("share names")
+	shareEnds  = listOf("share ends")
+	results    = listOf("results")
+)
+
+func (f Figure) isNegative() bool { return len(f.Values) > 0 && f.Values[0] < 0 }
 
 // falls reports whether a line says that something is a loss, a cost or a decrease.
 func falls(line string) bool {
@@ -412,7 +533,7 @@ func sameUnit(a, b Figure) bool {
 	if a.Unit == cents || b.Unit == cents {
 		return a.Unit == b.Unit || len(a.Unit) == len("EUR") || len(b.Unit) == len("EUR")
 	}
-	return a.Unit == b.Unit || b.Unit == "" || a.Unit == "" && b.Unit != Time && b.Unit != Points
+	return sameCurrency(a, b) || b.Unit == "" || a.Unit == "" && b.Unit != Time && b.Unit != Points
 }
 
 // cents are hundredths of any currency.
@@ -420,6 +541,17 @@ const cents = "cents"
 
 // equal reports whether a figure of an answer is a figure of a source, or that one rounded.
 func (k known) equal(f, source Figure) bool {
+	if f.Factor > 0 && source.Unit == "" {
+		ofColumn := slices.DeleteFunc(slices.Clone(k.measures), func(m measure) bool { return m.of != f.Unit })
+		if slices.ContainsFunc(ofColumn, func(m measure) bool {
+			return slices.ContainsFunc(source.Values, func(x float64) bool { return f.rounds(0, f.Values[0], x*m.factor) })
+		}) {
+			return true
+		}
+		if len(ofColumn) > 0 && !slices.Contains(ofColumn, measure{f.Unit, f.Factor}) {
+			return false
+		}
+	}
 	if f.Unit != source.Unit && f.Unit != cents && source.Unit != cents { // that of one of them may stand in its column
 		f, source = f.withoutMeasure(), source.withoutMeasure()
 	}
@@ -459,6 +591,7 @@ func (f Figure) withoutMeasure() Figure {
 	if f.Factor > 0 {
 		f.Values = slices.Clone(f.Values)
 		f.multiply(1 / f.Factor)
+		f.Factor = 0
 	}
 	return f
 }
@@ -538,6 +671,9 @@ func calculated(text string, f Figure, in []Figure, sums bool) bool {
 
 // result reports whether a figure is a result, rounded as it is written, or by one in its last digit.
 func (f Figure) result(x float64) bool {
+	if f.Factor > 0 && f.Factor != 1 && f.withoutMeasure().result(x) {
+		return true
+	}
 	for i, v := range f.Values {
 		// Inputs in millions are written without their scale.
 		if f.rounds(i, v, x) || f.Scale != 1 && f.rounds(i, v, x*f.Scale) || f.Step < 1 && math.Abs(math.Abs(v)-math.Abs(x)) <= 0.5*f.Step*(1+1e-9) {
@@ -589,10 +725,10 @@ func (f Figure) results(o operations, in []Figure) (out []float64) {
 	return out
 }
 
-// ofRow reports whether a figure is a change, a share or a sum within a row of a table whose name
-// the text has: an answer may leave out what it was calculated from.
-func (k known) ofRow(text string, f Figure) bool {
-	if len(f.Values) == 0 || f.Plain {
+// ofRow reports whether a figure of a text that begins at offset is a change, a share or a sum within a row of a table
+// whose name the text has: an answer may leave out what it was calculated from.
+func (k known) ofRow(text string, f Figure, offset int) bool {
+	if len(f.Values) == 0 || f.Plain && !(f.sense[change] != 0 && byWords[wordBefore(text[:max(0, f.Start-offset)])]) {
 		return false
 	}
 	o := operationsOf(text)

@@ -88,8 +88,8 @@ func TestCommaThatGroupsDigitsIsNoDecimalPoint(t *testing.T) {
 }
 
 func TestResultOfACalculationCountsIfItsInputsDo(t *testing.T) {
-	require.Empty(t, CheckWith("It grew by 12.64 %.", []string{report}, nil, []string{"change(1400, 1577) ≈ 12.6429"}))
-	require.Equal(t, []string{"22.64 %"}, texts(CheckWith("It grew by 22.64 %.", []string{report}, nil, []string{"change(1400, 1717) ≈ 22.6429"})))
+	require.Empty(t, Check("It grew by 12.64 %.", []string{report}, nil, "change(1400, 1577) ≈ 12.6429"))
+	require.Equal(t, []string{"22.64 %"}, texts(Check("It grew by 22.64 %.", []string{report}, nil, "change(1400, 1717) ≈ 22.6429")))
 }
 
 func FuzzCheck(f *testing.F) {

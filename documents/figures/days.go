@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -49,19 +48,19 @@ func (d Day) same(o Day) bool {
 
 const monthWord = `(\pL{3,10})\.?`
 
-// A form of dates: groups are in the order that its letters say.
+// A form of dates: groups are in the order that its letters say. Every match needs a digit, or a sign without case.
 var dayForms = []struct {
-	pattern *regexp.Regexp
-	order   string
+	pattern
+	order string
 }{
-	{regexp.MustCompile(`\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:\b|T)`), "ymd"},
-	{regexp.MustCompile(`(\d{4})\s?年\s?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?日)?`), "ymd"},
-	{regexp.MustCompile(`\b(\d{1,2})([./-])(\d{1,2})([./-])(\d{4}|\d{2})\b`), "d.m.y"},
-	{regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|er|\.)?(?:\s+(?:of|de))?[\s-]+` + monthWord + `(?:(?:,|\s+(?:of|de))?[\s-]+(\d{4})\b)?`), "dMy"},
-	{regexp.MustCompile(`(?:^|[^\pL])(\pL{3,12})\s+(?:(?:of|de)\s+)?` + monthWord + `(?:,|\s+(?:of|de|del))?\s+(\d{4})\b`), "wMy"},
-	{regexp.MustCompile(`(?:^|[^\pL])` + monthWord + `\s+(\d{1,2})(?:st|nd|rd|th)?\b(?:,?\s+(\d{4})\b)?`), "Mdy"},
-	{regexp.MustCompile(`(?:^|[^\pL])` + monthWord + `,?(?:\s+(?:of|de))?[\s-]+(\d{4})\b`), "My"},
-	{regexp.MustCompile(`\b(\d{4})-(\d{2})\b`), "ym"},
+	{patternOf(`\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:\b|T)`), "ymd"},
+	{patternOf(`(\d{4})\s?年\s?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?日)?`), "ymd"},
+	{patternOf(`\b(\d{1,2})([./-])(\d{1,2})([./-])(\d{4}|\d{2})\b`), "d.m.y"},
+	{patternOf(`\b(\d{1,2})(?:st|nd|rd|th|er|\.)?(?:\s+(?:of|de))?[\s-]+` + monthWord + `(?:(?:,|\s+(?:of|de))?[\s-]+(\d{4})\b)?`), "dMy"},
+	{patternOf(`(?:^|[^\pL])(\pL{3,12})\s+(?:(?:of|de)\s+)?` + monthWord + `(?:,|\s+(?:of|de|del))?\s+(\d{4})\b`), "wMy"},
+	{patternOf(`(?:^|[^\pL])` + monthWord + `\s+(\d{1,2})(?:st|nd|rd|th)?\b(?:,?\s+(\d{4})\b)?`), "Mdy"},
+	{patternOf(`(?:^|[^\pL])` + monthWord + `,?(?:\s+(?:of|de))?[\s-]+(\d{4})\b`), "My"},
+	{patternOf(`\b(\d{4})-(\d{2})\b`), "ym"},
 }
 
 // Days returns the dates of a text in its order.
@@ -83,7 +82,7 @@ func Days(text string) []Day {
 		if strings.Contains(form.order, "M") && !months {
 			continue
 		}
-		for _, m := range form.pattern.FindAllStringSubmatchIndex(text, -1) {
+		for _, m := range form.in(text, text) {
 			d, ok := dayOf(text, m, form.order)
 			if ok && !taken(d.Start, d.End) {
 				out = append(out, d)

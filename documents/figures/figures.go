@@ -39,14 +39,20 @@ type Figure struct {
 	Plain  bool    // an integer without unit, sign, scale and separators
 	// Factor is that of a measure's unit, which is in Values: 1000 of "km".
 	Factor float64
+	bare   bool // a whole number, of which nothing says that it is in percent
+	Plus   bool // it is written with a plus
 	// Falls: its line says that something is a loss, a cost or a decrease.
 	Falls bool
+	sense sense
 }
 
 // IsYear reports whether a figure may be a year.
 func (f Figure) IsYear() bool {
 	return f.Plain && len(f.Text) == 4 && f.Values[0] >= 1900 && f.Values[0] < 2100
 }
+
+// IsMoney reports whether a figure has a currency.
+func (f Figure) IsMoney() bool { return len(f.Unit) == 3 && f.Unit == strings.ToUpper(f.Unit) }
 
 //go:embed words.txt
 var wordsFile string
@@ -64,6 +70,8 @@ type vocabulary struct {
 	basis      language.Set
 	falls      language.Set
 	percent    language.Set
+	permille   language.Set
+	parts      map[string]float64 // "fifths" is 5
 	about      language.Set
 	lists      language.Lists
 }
@@ -77,7 +85,7 @@ var words = readWords()
 
 func readWords() vocabulary {
 	lists := language.ReadLists(wordsFile)
-	v := vocabulary{scales: map[string]float64{}, days: map[string]float64{}, currencies: map[string]string{}, months: map[string]int{}, counts: map[string]float64{}, ordinals: map[string]float64{}, measures: map[string]measure{}, lists: lists}
+	v := vocabulary{scales: map[string]float64{}, days: map[string]float64{}, currencies: map[string]string{}, months: map[string]int{}, counts: map[string]float64{}, ordinals: map[string]float64{}, parts: map[string]float64{}, measures: map[string]measure{}, lists: lists}
 	for name := range lists {
 		kind, of, _ := strings.Cut(name, " ")
 		number, _ := strconv.ParseFloat(of, 64) // 0 where the list has no number
@@ -95,18 +103,15 @@ func readWords() vocabulary {
 				of, factor, _ := strings.Cut(of, " ")
 				number, _ := strconv.ParseFloat(factor, 64)
 				v.measures[w] = measure{of, number}
-			case "count", "ordinal":
+			case "count", "ordinal", "denominator":
 				word, value, _ := strings.Cut(w, "=")
 				number, _ := strconv.ParseFloat(value, 64)
-				if kind == "count" {
-					v.counts[word] = number
-				} else {
-					v.ordinals[word] = number
-				}
+				map[string]map[string]float64{"count": v.counts, "ordinal": v.ordinals, "denominator": v.parts}[kind][word] = number
 			}
 		}
 	}
 	v.points, v.percent, v.about = lists.Set("points"), lists.Set("percent"), lists.Set("about")
+	v.permille = lists.Set("per mille")
 	v.basis, v.falls = lists.Set("basis points"), lists.Set("falls")
 	return v
 }
@@ -122,8 +127,13 @@ func Find(text string) []Figure {
 	for _, d := range days {
 		out = append(out, Figure{Start: d.Start, End: d.End, Text: text[d.Start:d.End], Day: d})
 	}
+	special := notations(text)
+	out = append(out, special...)
 	next := 0
 	for _, m := range number.FindAllStringIndex(text, -1) {
+		if slices.ContainsFunc(special, func(f Figure) bool { return f.Start < m[1] && m[0] < f.End }) {
+			continue
+		}
 		for next < len(days) && days[next].End <= m[0] {
 			next++
 		}
@@ -140,7 +150,7 @@ func Find(text string) []Figure {
 		}
 	}
 	slices.SortFunc(out, func(a, b Figure) int { return a.Start - b.Start })
-	return joinTimes(text, shareUnits(text, out))
+	return joinTimes(text, joinMyriads(text, shareUnits(text, out)))
 }
 
 // joinTimes makes one figure of "1 h 30 min" and "2 years and 6 months".
@@ -198,7 +208,7 @@ func inWord(text string, from, to int) bool {
 	}
 	if w := strings.ToLower(lettersAfter(text[to:])); w != "" {
 		switch {
-		case words.scales[w] > 0, words.days[w] > 0, words.currencies[w] != "", words.percent[w], words.points[w], words.measures[w].factor > 0:
+		case words.scales[w] > 0, words.days[w] > 0, words.currencies[w] != "", words.percent[w], words.permille[w], words.points[w], words.measures[w].factor > 0:
 		case w == "m" || w == "b" || w == "x": // $5m, $1.6B, 5.5x
 			r, _ := utf8.DecodeRuneInString(text[to+1:])
 			return unicode.IsDigit(r)
@@ -218,6 +228,11 @@ func lastField(s string) string {
 
 func lettersBefore(s string) string {
 	return s[strings.LastIndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '$' })+1:]
+}
+
+// wordBefore returns the word in small letters with which a text ends, before white space.
+func wordBefore(s string) string {
+	return strings.ToLower(lettersBefore(strings.TrimRightFunc(s, unicode.IsSpace)))
 }
 
 func lettersAfter(s string) string {
@@ -261,6 +276,7 @@ func (f *Figure) readBefore(text string) {
 	}
 	before = strings.TrimRight(text[:f.Start], " \u00a0")
 	f.About = words.about[strings.ToLower(lastField(before))]
+	f.Plus = strings.HasSuffix(before, "+") || strings.EqualFold(lastField(before), "plus")
 	if w := lastField(before); strings.EqualFold(w, "minus") {
 		f.Start, f.Plain = len(before)-len(w), false
 		f.negate()
@@ -282,7 +298,7 @@ func (f *Figure) negate() {
 	}
 }
 
-var wordAfter = regexp.MustCompile(`^[\s\x{a0}]?(?:\(\d+\)\s?)?(us\$|s\$|[%$€£¥₹]|°\s?[cf]\b|\pL+[²³23]?(?:/\pL\b)?)`)
+var wordAfter = regexp.MustCompile(`^[\s\x{a0}]?(?:\(\d+\)\s?)?((?:us|au|ca|nz|hk|mex|[acrs])\$|[%‰$€£¥₹₺₩₽₴₪฿]|°\s?[cf]\b|\pL+[²³23]?(?:/\pL\b)?)`)
 
 // readAfter reads a scale, and a unit, after a number. "per cent" and "pour cent" are two words.
 func (f *Figure) readAfter(text string) {
@@ -299,6 +315,10 @@ func (f *Figure) readAfter(text string) {
 		}
 		w := strings.ToLower(text[f.End:min(len(text), f.End+40)])[m[2]:m[3]]
 		end := f.End + m[3]
+		if known := unitOfRun(w); known != "" {
+			end -= len(w) - len(known)
+			w = known
+		}
 		if whole := strings.ReplaceAll(w, " ", ""); words.measures[whole].factor > 0 {
 			w = whole
 		} else if name := lettersAfter(w); name != "" && len(name) < len(w) { // euros/year
@@ -324,6 +344,9 @@ func (f *Figure) readAfter(text string) {
 		case (w == "per" || w == "pour" || w == "por") && (strings.HasPrefix(rest, " cent") || strings.HasPrefix(rest, " ciento")):
 			f.unit(Percent, 1, end+1+len(lettersAfter(rest[1:])))
 			return
+		case (w == "per" || w == "pour" || w == "por") && perMille.MatchString(rest):
+			f.unit(Percent, 0.1, end+len(perMille.FindString(rest)))
+			return
 		case money && f.Scale == 1 && scaleLetters[w] > 0:
 			f.multiply(scaleLetters[w])
 			f.Scale, f.Plain, f.End = scaleLetters[w], false, end
@@ -338,6 +361,8 @@ func (f *Figure) readAfter(text string) {
 			continue
 		case words.percent[w]:
 			f.unit(Percent, 1, end)
+		case words.permille[w]:
+			f.unit(Percent, 0.1, end)
 		case words.currencies[w] != "":
 			if f.Unit == "" {
 				f.unit(words.currencies[w], 1, end)
@@ -345,6 +370,8 @@ func (f *Figure) readAfter(text string) {
 		case words.measures[w].factor > 0 && f.Unit == "" && f.Scale == 1 && symbol != '\'' && symbol != '’':
 			f.Factor = words.measures[w].factor
 			f.unit(words.measures[w].of, f.Factor, end)
+		case f.Unit == "" && timeOfCompound(w) > 0:
+			f.unit(Time, timeOfCompound(w), end)
 		case words.days[w] > 0 && f.Unit == "" && (len(w) > 1 || w == "h" || language.IsIdeograph([]rune(w)[0])):
 			f.unit(Time, words.days[w], end)
 		}
@@ -352,8 +379,36 @@ func (f *Figure) readAfter(text string) {
 	}
 }
 
+// timeOfCompound returns the days of the unit with which a longer word ends, such as those of "Werktage"; else 0.
+func timeOfCompound(word string) float64 {
+	const shortest = 4 // of a unit, in bytes
+	for i := range word {
+		if days := words.days[word[i:]]; i >= shortest-1 && len(word)-i >= shortest && days > 0 {
+			return days
+		}
+	}
+	return 0
+}
+
+// unitOfRun returns the unit or scale with which a run of ideographs begins, such as 円 of 円です; "" for
+// words of other scripts.
+func unitOfRun(run string) string {
+	all := []rune(run)
+	if len(all) == 0 || !language.IsIdeograph(all[0]) {
+		return ""
+	}
+	for n := min(len(all), 3); n > 0; n-- {
+		if w := string(all[:n]); words.scales[w] > 0 || words.currencies[w] != "" || words.percent[w] || words.days[w] > 0 {
+			return w
+		}
+	}
+	return ""
+}
+
 // pointsAfter matches words for percentage points.
 var pointsAfter = regexp.MustCompile(`^(?:percentage|percent|%|pct)[ -]points?\b|^points? de (?:pourcentage|%)|^puntos? porcentual(?:es)?\b|^%-?(?:punkte?n?|punten)\b`)
+
+var perMille = regexp.MustCompile(`^ mill?e?\b`)
 
 // basisAfter matches words for hundredths of a percentage point.
 var basisAfter = regexp.MustCompile(`^(?:basis points?|points? de base|puntos? básicos?)\b`)
@@ -585,17 +640,22 @@ func Number(word string) (value float64, ok bool) {
 	return 0, false
 }
 
-// shareUnits gives the first figure of a range or a list the unit of the second: "10–15 %",
+// shareUnits gives the first figure of a range or a list the unit and the scale of the second: "10–15 %",
 // "5 to 7 days", "$1.2 and $1.4 billion".
 func shareUnits(text string, all []Figure) []Figure {
 	for i := len(all) - 2; i >= 0; i-- {
 		f, next := &all[i], all[i+1]
-		if len(f.Values) == 0 || len(next.Values) == 0 || f.Unit != "" || next.Unit == "" || next.Start < f.End {
+		if len(f.Values) == 0 || len(next.Values) == 0 || next.Start < f.End || next.Unit != Time && f.IsYear() {
 			continue
 		}
 		switch strings.ToLower(strings.TrimSpace(text[f.End:next.Start])) {
-		case "-", "–", "—", "to", "bis", "à", "a", "tot", "and", "und", "et", "y", "or", "oder":
-			if next.Unit != Time && f.IsYear() {
+		case "-", "–", "—", "to", "bis", "auf", "à", "a", "hasta", "para", "tot", "naar", "and", "und", "et", "y", "en", "or", "oder":
+			const alike = 100 // "800 to 1.2 million" has one scale
+			if f.Scale == 1 && next.Scale != 1 && (f.Unit == "" || f.Unit == next.Unit) && f.Values[0] < alike*next.Values[0]/next.Scale {
+				f.multiply(next.Scale)
+				f.Scale, f.Plain = next.Scale, false
+			}
+			if f.Unit != "" || next.Unit == "" {
 				continue
 			}
 			f.Unit, f.Plain = next.Unit, false

@@ -19,6 +19,9 @@ var forms = []struct {
 	{"Sales fell by 12 %.", []string{"The change in sales was -12 %.", "Sales decreased by 12 %."}, []string{"The change in sales was -21 %."}},
 	{"Cost of sales | -900 | -870", []string{"The cost of sales was 900."}, []string{"The cost of sales was 800."}},
 	{"Cash flow | (310) | 290", []string{"The cash flow was -310, after 290.", "There was an outflow of 310."}, []string{"The cash flow was -290."}},
+	// differences below zero, and of percentages
+	{"Other income (in millions) | 159 | 182", []string{"It changed by -23 million (159-182).", "It changed by -23 (159 - 182)."}, []string{"It changed by -32 million (159-182).", "It changed by -23 million (159-128)."}},
+	{"Margin | 11.3% | 12.6%", []string{"It changed by -1.3% ((11.3% - 12.6%) * 100)."}, []string{"It changed by -3.1% ((11.3% - 12.6%) * 100)."}},
 	// multiples and shares in words
 	{"Members | 2023 | 2024\nClub | 410 | 820", []string{"The number of members doubled.", "Membership was twice as high in 2024."}, []string{"The number of members tripled."}},
 	{"Of 900 workers, 300 are part-time.", []string{"A third of the workers are part-time.", "One third is part-time."}, []string{"Half of the workers are part-time.", "Two thirds of the workers are part-time.", "A quarter of the workers are part-time."}},

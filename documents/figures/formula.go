@@ -14,6 +14,7 @@ type formula struct {
 	result     float64
 	accounts   float64 // the result if numbers alone in brackets are negative
 	points     float64 // the result if points group digits wherever they may: "1.204 + 396"
+	percent    bool    // its numbers are written in percent
 }
 
 var alone = regexp.MustCompile(`\(\s*(\d[\d.,]*)\s*\)`)
@@ -38,12 +39,15 @@ func isRange(run string) bool {
 	return from != nil && to != nil && from[0] < to[0]
 }
 
+// negative matches a figure with a minus that a formula in brackets may follow: "-23 million (159-182)".
+var negative = regexp.MustCompile(`(?:^|\s)[-−–][$€£]?\d[\d.,]*\s?[%\pL]*\s*$`)
+
 // formulasIn returns the calculations of a text: numbers with + - * / between them.
 func formulasIn(text string) (out []formula) {
 	const longest = 400
 	for _, m := range formulaRun.FindAllStringIndex(text, -1) {
 		run := text[m[0]:m[1]]
-		if len(run) > longest || !operator.MatchString(run) || isRange(run) {
+		if len(run) > longest || !operator.MatchString(run) || isRange(run) && !negative.MatchString(text[:m[0]]) {
 			continue
 		}
 		if f, ok := longestFormula(run); ok {
@@ -67,7 +71,7 @@ func longestFormula(run string) (formula, bool) {
 			if x, err := evaluate(run[from:to], false); err == nil {
 				negative, _ := evaluate(alone.ReplaceAllString(run[from:to], "(-$1)"), false)
 				points, _ := evaluate(run[from:to], true)
-				return formula{from, to, x, negative, points}, true
+				return formula{from, to, x, negative, points, strings.Contains(run[from:to], "%")}, true
 			}
 			if !strings.ContainsRune(".,()[] -–/=\u00a0", rune(run[to-1])) {
 				break
@@ -101,7 +105,34 @@ func evaluate(s string, points bool) (float64, error) {
 // written in percent.
 func isResult(all []formula, f Figure) bool {
 	return len(f.Values) > 0 && slices.ContainsFunc(all, func(x formula) bool {
-		return (f.End <= x.start || f.Start >= x.end) && (f.result(x.result) || f.result(x.accounts) || f.result(x.points) || f.Unit == Percent && f.result(100*x.result))
+		return (f.End <= x.start || f.Start >= x.end) && (f.result(x.result) || f.result(x.accounts) || f.result(x.points) || f.Unit == Percent && (f.result(100*x.result) || x.percent && f.result(x.result/100)))
+	})
+}
+
+var ofBetween = regexp.MustCompile(`^ (?:of|von|de|du|des|del|di|van|de los)(?: (?:the|la|el|der|den|het))? $`)
+
+// sharesOf returns the calculations such as "18 % of 9,500".
+func sharesOf(text string, found []Figure) (out []formula) {
+	for i := 1; i < len(found); i++ {
+		a, b := found[i-1], found[i]
+		if a.Unit == Percent && len(b.Values) > 0 && b.Unit != Percent && a.End < b.Start && ofBetween.MatchString(text[a.End:b.Start]) {
+			x := a.Values[0] / 100 * b.Values[0]
+			out = append(out, formula{start: a.Start, end: b.End, result: x, accounts: x, points: x})
+		}
+	}
+	return out
+}
+
+var equals = regexp.MustCompile(`^[\s)\].]*[=≈]\s*$`)
+
+// isWrongResult reports whether a figure stands behind the equals sign of a formula, and is not its result.
+func isWrongResult(text string, all []formula, f Figure) bool {
+	written := f
+	if f.Unit == Time {
+		written.Values, written.Step = []float64{f.In("")}, 1
+	}
+	return len(f.Values) > 0 && slices.ContainsFunc(all, func(x formula) bool {
+		return x.end <= f.Start && equals.MatchString(text[x.end:f.Start]) && !isResult([]formula{x}, f) && !isResult([]formula{x}, written)
 	})
 }
 

@@ -5,10 +5,11 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode"
 )
 
-// pattern is a regular expression, in small letters, that matches in any case. Most texts have
-// none of the literal texts that every match needs, and are not searched.
+// pattern is a regular expression, in small letters, that matches in any case. Only the surroundings of the
+// literal texts of which every match needs one are searched: a regular expression reads a long text slowly.
 type pattern struct {
 	*regexp.Regexp
 	needs []string
@@ -24,39 +25,81 @@ func patternOf(expression string) pattern {
 
 // in returns the places of the matches in a text, as FindAllStringSubmatchIndex does. small is the
 // text in small letters.
-func (p pattern) in(text, small string) [][]int {
-	if !p.mayMatch(small) {
-		return nil
+func (p pattern) in(text, small string) (all [][]int) {
+	for _, w := range p.windows(text, small) {
+		for _, m := range p.FindAllStringSubmatchIndex(text[w[0]:w[1]], -1) {
+			for i := range m {
+				if m[i] >= 0 {
+					m[i] += w[0]
+				}
+			}
+			all = append(all, m)
+		}
 	}
-	return p.FindAllStringSubmatchIndex(text, -1)
+	return all
 }
 
-func (p pattern) mayMatch(small string) bool {
-	return len(p.needs) == 0 || slices.ContainsFunc(p.needs, func(s string) bool { return strings.Contains(small, s) })
+// windows returns the parts of a text that may have a match, in order. They begin and end at white space.
+func (p pattern) windows(text, small string) (out [][2]int) {
+	if len(p.needs) == 0 || len(small) != len(text) { // then places in one are not those in the other
+		return [][2]int{{0, len(text)}}
+	}
+	const reach = 64 // bytes of a match before and after what it needs
+	var places [][2]int
+	for _, need := range p.needs {
+		for at := 0; ; {
+			i := strings.Index(small[at:], need)
+			if i < 0 {
+				break
+			}
+			at += i + len(need)
+			places = append(places, [2]int{at - len(need), at})
+		}
+	}
+	slices.SortFunc(places, func(a, b [2]int) int { return a[0] - b[0] })
+	for _, place := range places {
+		from := max(0, strings.LastIndexFunc(text[:max(0, place[0]-reach)], unicode.IsSpace))
+		to := min(len(text), place[1]+reach)
+		if i := strings.IndexFunc(text[to:], unicode.IsSpace); i >= 0 {
+			to += i
+		} else {
+			to = len(text)
+		}
+		if last := len(out) - 1; last >= 0 && from <= out[last][1] {
+			out[last][1] = max(out[last][1], to)
+		} else {
+			out = append(out, [2]int{from, to})
+		}
+	}
+	return out
 }
 
-// needed returns literal texts of which every match has at least one; nil if there are none.
+// needed returns literal texts of which every match has at least one, the rarest that there are; nil if there are
+// none.
 func needed(e *syntax.Regexp) (texts []string) {
+	if all := matchesOf(e); all != nil && !slices.Contains(all, "") {
+		return all
+	}
 	switch e.Op {
-	case syntax.OpLiteral:
-		return []string{string(e.Rune)}
 	case syntax.OpCapture, syntax.OpPlus:
 		return needed(e.Sub[0])
 	case syntax.OpRepeat:
 		if e.Min > 0 {
 			return needed(e.Sub[0])
 		}
-	case syntax.OpConcat: // the part whose shortest text is the longest
-		shortest := func(texts []string) (n int) {
-			for i, s := range texts {
-				if i == 0 || len(s) < n {
-					n = len(s)
+	case syntax.OpConcat:
+		for from := range e.Sub {
+			found := needed(e.Sub[from])
+			for to := from + 2; to <= len(e.Sub); to++ {
+				all := matchesOf(&syntax.Regexp{Op: syntax.OpConcat, Sub: e.Sub[from:to]})
+				if all == nil {
+					break
+				}
+				if !slices.Contains(all, "") {
+					found = all
 				}
 			}
-			return n
-		}
-		for _, sub := range e.Sub {
-			if found := needed(sub); shortest(found) > shortest(texts) {
+			if found != nil && (texts == nil || frequency(found) < frequency(texts)) {
 				texts = found
 			}
 		}
@@ -70,4 +113,72 @@ func needed(e *syntax.Regexp) (texts []string) {
 		}
 	}
 	return texts
+}
+
+// matchesOf returns all texts that an expression matches; nil if there are too many.
+func matchesOf(e *syntax.Regexp) (all []string) {
+	const most = 128
+	switch e.Op {
+	case syntax.OpEmptyMatch:
+		return []string{""}
+	case syntax.OpLiteral:
+		return []string{string(e.Rune)}
+	case syntax.OpCharClass:
+		for i := 0; i < len(e.Rune); i += 2 {
+			for r := e.Rune[i]; r <= e.Rune[i+1]; r++ {
+				if all = append(all, string(r)); len(all) > 10 { // more than the digits
+					return nil
+				}
+			}
+		}
+	case syntax.OpCapture:
+		return matchesOf(e.Sub[0])
+	case syntax.OpQuest:
+		if all = matchesOf(e.Sub[0]); all != nil {
+			all = append(all, "")
+		}
+	case syntax.OpAlternate:
+		for _, sub := range e.Sub {
+			found := matchesOf(sub)
+			if found == nil || len(all)+len(found) > most {
+				return nil
+			}
+			all = append(all, found...)
+		}
+	case syntax.OpConcat:
+		all = []string{""}
+		for _, sub := range e.Sub {
+			found := matchesOf(sub)
+			if found == nil || len(all)*len(found) > most {
+				return nil
+			}
+			var longer []string
+			for _, a := range all {
+				for _, b := range found {
+					longer = append(longer, a+b)
+				}
+			}
+			all = longer
+		}
+	}
+	return all
+}
+
+// frequency estimates how often texts stand in other texts.
+func frequency(texts []string) (sum float64) {
+	for _, text := range texts {
+		f := 1.0
+		for _, r := range text {
+			switch {
+			case r == ' ':
+				f *= 0.15
+			case unicode.IsLetter(r):
+				f *= 0.05
+			default:
+				f *= 0.01
+			}
+		}
+		sum += f
+	}
+	return sum
 }

@@ -101,7 +101,7 @@ func block(lines []line, i int, before []Block) (Block, int) {
 		return Block{l.start, l.end, Heading, strings.TrimRight(l.text, ":. ")}, i + 1
 	}
 	kind := Paragraph
-	if marker(l.text) > 0 {
+	if isItem(lines, i) {
 		kind = Item
 	}
 	end := i + 1
@@ -115,7 +115,7 @@ func block(lines []line, i int, before []Block) (Block, int) {
 func continues(lines []line, i int) bool {
 	l, prev := lines[i], lines[i-1]
 	switch {
-	case l.blank(), fenceOf(l.text) != "", ruler(l.text), isRow(lines, i), marker(l.text) > 0:
+	case l.blank(), fenceOf(l.text) != "", ruler(l.text), isRow(lines, i), isItem(lines, i):
 		return false
 	case i+1 < len(lines) && underline(l.text, lines[i+1].text):
 		return false
@@ -131,7 +131,7 @@ func continues(lines []line, i int) bool {
 }
 
 // isRow reports whether line i is a row of a table. A line with a bar between words is one
-// only beside another such line.
+// only beside another such line, or with a label between them.
 func isRow(lines []line, i int) bool {
 	if strings.HasPrefix(lines[i].text, "|") {
 		return true
@@ -139,7 +139,8 @@ func isRow(lines []line, i int) bool {
 	bar := func(k int) bool {
 		return k >= 0 && k < len(lines) && (strings.Contains(lines[k].text, " | ") || strings.HasPrefix(lines[k].text, "|"))
 	}
-	return bar(i) && (bar(i-1) || bar(i+1))
+	label := func(k int) bool { return bar(k) && len(lines[(i+k)/2].text) > 0 && len(lines[(i+k)/2].text) <= wrapped }
+	return bar(i) && (bar(i-1) || bar(i+1) || label(i-2) || label(i+2))
 }
 
 func codeBlock(lines []line, i int, fence string) (Block, int) {
@@ -394,6 +395,30 @@ func marker(s string) int {
 	closed := strings.HasSuffix(m, ")")
 	if digits && (closed || (m[0] != '(' && strings.HasSuffix(m, "."))) || closed && (roman || single) {
 		return i + 1
+	}
+	return 0
+}
+
+// isItem reports whether line i is an item of a list. A letter with a point, as in "a. the chair", is
+// the mark of one only near a line with the letter before or after it: "z. B." begins none.
+func isItem(lines []line, i int) bool {
+	if marker(lines[i].text) > 0 {
+		return true
+	}
+	letter := pointed(lines[i].text)
+	const near = 12 // lines
+	for k := max(0, i-near); letter > 0 && k < min(len(lines), i+near+1); k++ {
+		if other := pointed(lines[k].text); k < i && other == letter-1 || k > i && other == letter+1 {
+			return true
+		}
+	}
+	return false
+}
+
+// pointed returns the small letter before a point and a space at the beginning of a line; 0 if there is none.
+func pointed(s string) byte {
+	if len(s) > 4 && s[0] >= 'a' && s[0] <= 'z' && s[1] == '.' && s[2] == ' ' && s[4] != '.' {
+		return s[0]
 	}
 	return 0
 }

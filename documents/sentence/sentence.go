@@ -2,6 +2,7 @@
 package sentence
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -132,7 +133,30 @@ func unfinished(s, rest string) bool {
 		return true // an initial
 	}
 	word = strings.ToLower(word)
-	return abbreviations[word] || numbered[word] && rest != "" && rest[0] >= '0' && rest[0] <= '9'
+	const most = 40 // bytes of the words before it
+	tail := strings.ToLower(s[max(0, len(s)-len(word)-most):])
+	switch {
+	case abbreviations[word], abbreviations[lastInitial.FindString(strings.TrimSuffix(tail, " "+word))+word], isOrdinal(tail, word):
+		return true
+	case utf8.RuneCountInString(word) == 1 && spaced.MatchString(rest):
+		return true
+	}
+	return numbered[word] && rest != "" && rest[0] >= '0' && rest[0] <= '9'
+}
+
+// lastInitial matches the first part of an abbreviation that is written with spaces.
+var lastInitial = regexp.MustCompile(`\b\pL\.$`)
+
+// spaced matches the rest of an abbreviation that is written with spaces: "z. B.", "p. ex.".
+var spaced = regexp.MustCompile(`^\pL{1,2}\.`)
+
+// isOrdinal reports whether a text in small letters stops at a German ordinal number: "am 1. Februar", "der 3. Senat".
+func isOrdinal(s, last string) bool {
+	if len(last) > 2 || strings.Trim(last, "0123456789") != "" {
+		return false
+	}
+	words := strings.Fields(strings.TrimSuffix(s, last))
+	return len(words) > 0 && beforeOrdinals[words[len(words)-1]]
 }
 
 // enumerator reports whether s is only the number of an item: "4.2.", "(a)" or "IV.".
@@ -148,8 +172,15 @@ func enumerator(s string) bool {
 }
 
 var (
-	abbreviations = language.NewSet("cf dr mr mrs ms prof st vs e.g i.e approx dept eds al ref resp incl excl viz ibid hon gen rev sr jr")
-	numbered      = language.NewSet("no nos art arts sec sect para paras par fig figs reg regs ch vol pp p ed cl s ss") // with a number after it
+	// Abbreviations within sentences, in English, German, French, Spanish, Dutch, Italian and Portuguese.
+	abbreviations = language.NewSet(`cf dr mr mrs ms prof st vs e.g i.e approx dept eds al ref resp incl excl viz ibid hon gen rev sr jr
+		bzw ca ggf evtl inkl exkl zzgl abzgl einschl vgl sog lt insb entspr geb dipl dipl.-ing z.b d.h z.t i.d.r i.s.d i.v.m u.u
+		mme mlle env av p.ex c.-à-d sra srta dña aprox p.ej avda uds ud
+		bijv dhr mevr o.a d.w.z m.b.t t.a.v m.u.v sig sigg dott avv dra exmo exma`)
+	// Abbreviations before a number.
+	numbered = language.NewSet(`no nos art arts sec sect para paras par fig figs reg regs ch vol pp p ed cl s ss
+		nr abs ziff kap tab abb bd str tel max min mind zit num núm pág págs pag tél blz hfdst`)
+	beforeOrdinals = language.NewSet("am vom zum zur bis ab der die das dem den des im beim seit jeden jeder jedes")
 )
 
 // counter turns byte offsets into rune offsets. The offsets must be requested in rising

@@ -65,7 +65,7 @@ type Cell struct {
 // Limits of what is read of a text.
 const (
 	maxColumns = 200
-	maxLabel   = 120 // bytes of a line between rows that is a label of the rows below it
+	maxLabel   = 240 // bytes of a line between rows that is a label of the rows below it
 )
 
 // Find returns the tables of a text in its order. A table has at least two columns, and one row
@@ -103,21 +103,37 @@ func Find(text string) []Table {
 			}
 			continue
 		}
-		// A label within a table stands alone in its line.
-		if len(open) > 0 && !apart && len(said) <= maxLabel && !strings.Contains(said, "\n") && b.Kind != layout.Heading &&
-			i+1 < len(blocks) && (blocks[i+1].Kind == layout.Row || strings.Contains(text[blocks[i+1].Start:blocks[i+1].End], " | ")) && !strings.Contains(text[b.End:blocks[i+1].Start], "\n\n") {
+		if len(open) > 0 && !apart && isLabel(text, b) && rowFollows(text, blocks[i:]) {
 			open = append(open, line{cells: []string{said}, start: b.Start, end: b.End})
 			continue
 		}
 		end()
 		if b.Kind == layout.Heading {
 			heading, above = b.Title, ""
-		} else if above = ""; len(said) <= 2*maxLabel {
+		} else if above = ""; len(said) <= maxLabel && !strings.HasPrefix(said, "![") {
 			above = strings.Join(strings.Fields(said), " ")
 		}
 	}
 	end()
 	return out
+}
+
+// isLabel reports whether a block can be a label within a table, which stands alone in its line.
+func isLabel(text string, b layout.Block) bool {
+	return b.End-b.Start <= maxLabel && !strings.Contains(text[b.Start:b.End], "\n") && b.Kind != layout.Heading
+}
+
+// rowFollows reports whether a row stands in the lines below the first block, after at most two labels more.
+func rowFollows(text string, blocks []layout.Block) bool {
+	for i := 1; i < min(len(blocks), 4) && !strings.Contains(text[blocks[i-1].End:blocks[i].Start], "\n\n"); i++ {
+		switch b := blocks[i]; {
+		case b.Kind == layout.Row || strings.Contains(text[b.Start:b.End], " | "):
+			return true
+		case !isLabel(text, b):
+			return false
+		}
+	}
+	return false
 }
 
 // follows reports whether a block stands in the line below block i.
@@ -199,6 +215,21 @@ func build(lines []line) (Table, bool) {
 	if width < 2 || len(lines) == header {
 		return Table{}, false
 	}
+	if header > 1 {
+		full := lines[header-1]
+		for _, l := range slices.Backward(lines[:header]) {
+			if l.filled() > full.filled() {
+				full = l
+			}
+		}
+		first := 1 // column of numbers
+		if i := slices.IndexFunc(lines[header:], func(l line) bool { return l.numbers() > 0 }); i >= 0 {
+			first = max(1, slices.IndexFunc(lines[header+i].cells, func(c string) bool { _, ok := parse(c); return ok }))
+		}
+		for i, l := range lines[:header] {
+			lines[i].cells = l.spread(full, first)
+		}
+	}
 	t.Columns = make([]Column, width)
 	for c := range t.Columns {
 		var parts []string
@@ -243,7 +274,7 @@ func headerLines(lines []line) int {
 	}
 	n := 1
 	for n < 4 && n+1 < len(lines) && lines[n].numbers() == 0 && (lines[n].filled() > 1 || lines[n].cells[0] == "") && numbersFollow(lines[n+1:]) {
-		if same := lines[n].cells[0]; same != "" && same != lines[0].cells[0] {
+		if same := lines[n].cells[0]; same != "" && same != lines[0].cells[0] && !isNote(same) {
 			break
 		}
 		n++
@@ -251,11 +282,45 @@ func headerLines(lines []line) int {
 	return n
 }
 
+// spread returns the cells of a line of the header with its labels over all of their columns, which the fullest line
+// of the header names. Labels that begin with the first column of numbers stand over the left of their columns; others
+// anywhere over them, if each has equally many.
+func (l line) spread(full line, first int) []string {
+	var labels []int
+	for c := first; c < len(l.cells); c++ {
+		if l.cells[c] != "" {
+			labels = append(labels, c)
+		}
+	}
+	width := len(full.cells)
+	if len(labels) == 0 || len(labels) == width-first || len(l.cells) > width || slices.Contains(full.cells[first:], "") {
+		return l.cells
+	}
+	each, uneven := (width-first)/len(labels), (width-first)%len(labels) > 0
+	cells := slices.Clone(l.cells[:first])
+	for i, c := range labels {
+		n := each
+		switch {
+		case labels[0] == first && i+1 < len(labels):
+			n = labels[i+1] - c
+		case labels[0] == first:
+			n = width - c
+		case uneven || (c-first)/each != i:
+			return l.cells
+		}
+		cells = append(cells, slices.Repeat([]string{l.cells[c]}, n)...)
+	}
+	return cells
+}
+
+// isNote reports whether a cell says what the numbers of a table are: "(in thousands)".
+func isNote(cell string) bool { return strings.HasPrefix(cell, "(") && strings.HasSuffix(cell, ")") }
+
 // numbersFollow reports whether the first of the lines that is no label has numbers. Lines of
 // years without a name, or of units, go on with the header.
 func numbersFollow(lines []line) bool {
 	for _, l := range lines {
-		if l.filled() > 1 && (l.numbers() > 0 || l.cells[0] != "") {
+		if l.filled() > 1 && (l.numbers() > 0 || l.cells[0] != "" && !isNote(l.cells[0])) {
 			return l.numbers() > 0
 		}
 	}
@@ -301,7 +366,7 @@ func isTotal(cells []string) bool {
 // isEmpty reports whether a cell has no value.
 func isEmpty(cell string) bool {
 	switch strings.ToLower(strings.TrimSpace(cell)) {
-	case "", "-", "–", "—", "−", "n/a", "na", "n.a.", "k.a.", "null", "nil", "$", "$ —", "$ -", "...", "…":
+	case "", "-", "‒", "–", "—", "―", "−", "n/a", "na", "n.a.", "k.a.", "null", "nil", "$", "$ —", "$ -", "...", "…":
 		return true
 	}
 	return false
@@ -329,6 +394,9 @@ func parse(cell string) (parsed, bool) {
 	}
 	values, _ := figures.Readings(m[4])
 	if values == nil || figures.UnitOf(m[6]) == "" && strings.ContainsFunc(strings.Trim(m[6], "., "), notLetter) {
+		return parsed{}, false
+	}
+	if len(m[2]) == len("EUR") && !strings.Contains(m[2], "$") && figures.UnitOf(m[2]) == "" { // ISO 9001
 		return parsed{}, false
 	}
 	p := parsed{values: append([]float64(nil), values...), digits: m[4]}

@@ -77,11 +77,18 @@ func TestDatesOfAColumnAreReadInOneWay(t *testing.T) {
 	require.Equal(t, "2024-04-03", got.Rows[0].Cells[0].Day.String())
 }
 
+func namesOf(t Table) (names []string) {
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 func TestHeadersAndSections(t *testing.T) {
 	got := one(t, "Statements of Income\n(in millions)\n\n| Year ended May 31,\n| 2024 | 2023\nRevenues:\nShoes | 1,577 | 1,400\nShirts | 300 | 310\nTotal revenues | 1,877 | 1,710")
 	require.Contains(t, got.Caption, "(in millions)")
 	require.Equal(t, "Year ended May 31, 2024", got.Columns[1].Name)
-	require.Equal(t, "2023", got.Columns[2].Name)
+	require.Equal(t, "Year ended May 31, 2023", got.Columns[2].Name)
 	require.Len(t, got.Rows, 3)
 	require.Equal(t, "Revenues", got.Rows[0].Section)
 	require.True(t, got.Rows[2].Total)
@@ -95,8 +102,21 @@ func TestAHeaderAboveALabel(t *testing.T) {
 
 func TestAHeaderOfSeveralLines(t *testing.T) {
 	got := one(t, " |  | Segment Assets\n |  | Fiscal Year End\n | 2019 | 2018 | 2017\n |  | (in millions)\nTransport | $ 4,781 | $ 4,707 | $ 4,084\nIndustry | 2,100 | 2,049 | 1,909")
-	require.Equal(t, []string{"column 1 text ", "2019 number ", "Segment Assets Fiscal Year End 2018 (in millions) number ", "2017 number "}, kinds(got))
+	require.Equal(t, []string{"column 1 text ", "Segment Assets Fiscal Year End 2019 (in millions) number ", "Segment Assets Fiscal Year End 2018 (in millions) number ", "Segment Assets Fiscal Year End 2017 (in millions) number "}, kinds(got))
 	require.Len(t, got.Rows, 2)
+
+	got = one(t, " | Fiscal year |  | Variance in\n(In millions, except percentages) | 2018 | 2017 | Dollar | Percent\nRevenues | $2,280 | $1,664 | $616 | 37%\nMargin | 49% | 50%")
+	require.Equal(t, []string{"Fiscal year 2018", "Fiscal year 2017", "Variance in Dollar", "Variance in Percent"}, namesOf(got)[1:])
+	require.Len(t, got.Rows, 2)
+
+	got = one(t, " |  | As of March 29\n |  | ISO 9001 | Without ISO 9001\n | As reported | Adjustments | Adoption\nAssets | 5 | (2) | 3\nDebt | 7 | (1) | 6")
+	require.Equal(t, []string{"As of March 29 As reported", "As of March 29 ISO 9001 Adjustments", "As of March 29 Without ISO 9001 Adoption"}, namesOf(got)[1:])
+
+	got = one(t, " | Site | Left |  | Right\n | Name | A | B | A | B\nx | Kiel | 1 | 2 | 3 | 4\ny | Bonn | 5 | 6 | 7 | 8")
+	require.Equal(t, []string{"Site Name", "Left A", "Left B", "Right A", "Right B"}, namesOf(got)[1:])
+
+	got = one(t, " |  |  | Left | Right\n | Name | A | B | C\nx | Kiel | 1 | 2 | 3\ny | Bonn | 5 | 6 | 7")
+	require.Equal(t, []string{"Name", "A", "Left B", "Right C"}, namesOf(got)[1:], "no label stands over A")
 }
 
 // A row that is longer than a passage is one row, whatever passages have its pieces.

@@ -160,6 +160,9 @@ describe("the page of administrators", () => {
         await table(name).waitFor();
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than the screen`);
       }
+      await section("Audit log");
+      const tallest = await table("Audit log").locator("tbody tr").evaluateAll((all) => Math.max(...all.map((row) => row.offsetHeight)));
+      assert.ok(tallest < 60, `a row of the audit log is ${tallest} pixels tall`);
       const hasItsColours = (dark) => {
         const canvas = document.createElement("canvas").getContext("2d");
         canvas.fillStyle = getComputedStyle(document.body).backgroundColor;

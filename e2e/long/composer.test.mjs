@@ -98,11 +98,12 @@ it("a selection of an answer is quoted in the next message, by pointer and by ke
   await startWithTools(page, "How long is it?");
   const said = await answer(page, 1);
   const select = () => said.getByText("The notice period").evaluate((el) => document.getSelection().selectAllChildren(el));
-  await select();
-  await page.getByRole("button", { name: "Quote", exact: true }).waitFor();
+  const quote = page.getByRole("button", { name: "Quote", exact: true });
+  // The renderer of Markdown may be loaded after the answer, and replaces what is selected.
+  await assertSoon(async () => (await select(), await quote.isVisible()), "the selection can be quoted");
   await shot(page, "304-quote");
   assert.deepEqual(await axe(page), []);
-  await page.getByRole("button", { name: "Quote", exact: true }).click();
+  await quote.click();
   assert.equal(await composer(page).evaluate((el) => document.activeElement === el), true);
   await page.keyboard.type("Since when?");
   await send(page);

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { after, before, describe, it } from "node:test";
 import { composer, desktop, newPage } from "../browser.mjs";
 import { arrive, browser, context, page, stack, useStack } from "../suite.mjs";
+import { assertSoon } from "../thread.mjs";
 
 let other; // serves an empty page
 useStack(async () => {
@@ -63,7 +64,9 @@ describe("a page of another origin", () => {
 
     const uploaded = await use(allowed, "/api/documents", { method: "POST", headers: withKey(), form: "The keeper winds the clock." });
     assert.equal(uploaded.status, 202);
-    const file = await use(allowed, `/api/documents/${JSON.parse(uploaded.text).id}/original`, { headers: withKey() });
+    const { id } = JSON.parse(uploaded.text);
+    await assertSoon(async () => JSON.parse((await use(allowed, `/api/documents/${id}`, { headers: withKey() })).text).status === "ready", "the document is ready");
+    const file = await use(allowed, `/api/documents/${id}/original`, { headers: withKey() });
     assert.equal(file.text, "The keeper winds the clock.");
     assert.match(file.headers["content-disposition"], /notes/);
     const removed = await use(allowed, `/api/conversations/${thread}`, { method: "DELETE", headers: withKey() });

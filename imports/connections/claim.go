@@ -42,9 +42,5 @@ func (a *Accounts) claim(ctx context.Context, c db.Connection, to string) error 
 			return err
 		}
 	}
-	err = a.store.DeleteConnection(ctx, c.Owner, c.Provider)
-	if errors.Is(err, db.ErrNotFound) {
-		return nil
-	}
-	return err
+	return db.IgnoreNotFound(a.store.DeleteConnection(ctx, c.Owner, c.Provider))
 }

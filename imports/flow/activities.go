@@ -3,6 +3,7 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -134,9 +135,7 @@ func (a *Activities) fetchImport(ctx context.Context, r workflows.ImportRequest,
 		return err
 	}
 	size := remote.Size
-	if size == 0 {
-		size = a.Importer.MaxBytes
-	}
+	size = cmp.Or(size, a.Importer.MaxBytes)
 	release, err := a.Memory.Acquire(ctx, importMemory*size)
 	if err != nil {
 		return err
@@ -212,10 +211,7 @@ func (a *Activities) advance(ctx context.Context, r workflows.ImportRequest, ste
 // there is none.
 func (a *Activities) importedDocument(ctx context.Context, owner string, remote imports.Remote) (chat.Document, error) {
 	known, err := a.Store.ImportedDocument(ctx, owner, remote.Source, remote.ExternalID)
-	if errors.Is(err, db.ErrNotFound) {
-		err = nil
-	}
-	return known, err
+	return known, db.IgnoreNotFound(err)
 }
 
 func (a *Activities) knownImport(ctx context.Context, r workflows.ImportRequest, from imports.Remote, d chat.Document) error {

@@ -3,6 +3,7 @@
 package links
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"regexp"
@@ -128,9 +129,7 @@ func parseURL(text string) (*url.URL, error) {
 		return nil, ErrNotALink
 	}
 	u.Fragment, u.RawFragment = "", ""
-	if u.Path == "" {
-		u.Path = "/"
-	}
+	u.Path = cmp.Or(u.Path, "/")
 	return u, nil
 }
 

@@ -11,7 +11,7 @@ const noResponders = "503"
 // maxUnfollowed bounds the turns that are remembered. When there are more, all are forgotten.
 const maxUnfollowed = 4096
 
-// unfollowed remembers the turns to which nobody subscribed a moment ago. The zero value is ready for use.
+// unfollowed remembers the turns to which nobody subscribes at present. The zero value is ready for use.
 type unfollowed struct {
 	mu    sync.Mutex
 	until map[string]time.Time

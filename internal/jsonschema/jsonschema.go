@@ -4,6 +4,7 @@ package jsonschema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -103,9 +104,7 @@ func Sentence(all []Problem, whole string) string {
 	lines := make([]string, len(all))
 	for i, p := range all {
 		where := strings.Join(p.At, ".")
-		if where == "" {
-			where = whole
-		}
+		where = cmp.Or(where, whole)
 		lines[i] = language.Truncate(where+": "+p.Text, maxProblem)
 	}
 	return strings.Join(lines, "; ")

@@ -126,15 +126,6 @@ func StemsIn(text, lang string) []string {
 	return out
 }
 
-// Singular turns an English plural into its singular. Unlike Stem it keeps "reporting"
-// and "report" apart, as titles do.
-func Singular(w string) string {
-	if s, ok := strings.CutSuffix(w, "ies"); ok {
-		return s + "y"
-	}
-	return strings.TrimSuffix(w, "s")
-}
-
 // IsStopWord reports whether a lower-case word says nothing about a subject.
 func IsStopWord(w string) bool { return stopWords[w] }
 

@@ -62,11 +62,3 @@ func TestWordsSplitAtApostrophesAndHyphens(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
-
-func TestSingular(t *testing.T) {
-	for in, want := range map[string]string{"policies": "policy", "reports": "report", "reporting": "reporting", "report": "report"} {
-		if got := Singular(in); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
-		}
-	}
-}

@@ -1,6 +1,8 @@
 package memlimit
 
 import (
+	"runtime"
+	"runtime/metrics"
 	"testing"
 	"testing/fstest"
 
@@ -23,4 +25,14 @@ func TestTheLimitOfTheContainerIsRead(t *testing.T) {
 	} {
 		require.Equal(t, test.want, ofContainer(fstest.MapFS{test.file: {Data: []byte(test.text)}}), test.name)
 	}
+}
+
+func TestGarbageIsCollectedOnceInSixtyFourMegabytesAtMost(t *testing.T) {
+	t.Setenv("GOGC", "")
+	CollectLess()
+	defer floor.Store(nil)
+	runtime.GC()
+	goal := []metrics.Sample{{Name: "/gc/heap/goal:bytes"}}
+	metrics.Read(goal)
+	require.Greater(t, goal[0].Value.Uint64(), uint64(128<<20))
 }

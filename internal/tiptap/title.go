@@ -1,6 +1,7 @@
 package tiptap
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,8 +27,6 @@ func TitleWords(c chat.Content) string {
 	}
 	mention := "@(" + strings.Join(names, "|") + ")"
 	words := regexp.MustCompile(`^\s*(?:`+mention+`(?:\s+|$))+`).ReplaceAllString(c.Message, "")
-	if words == "" {
-		words = c.Message
-	}
+	words = cmp.Or(words, c.Message)
 	return regexp.MustCompile(mention+`([^\pL\pN]|$)`).ReplaceAllString(words, "$1$2")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// What the end of every answer says.
+// What the end of every answer says, in English.
 var (
 	QuotesNotice = messages.AnswerOffline.Text
 	PlainNotice  = messages.AnswerOfflinePlain.Text
@@ -29,9 +29,10 @@ type Rules struct {
 
 // Answer is the answer to a request, or the tool calls before it.
 type Answer struct {
-	Text   string
-	Quotes bool           // from documents
-	Calls  []llm.ToolCall // instead of the text
+	Text     string
+	Language string         // of the text (ISO 639-1); "" is English
+	Quotes   bool           // from documents
+	Calls    []llm.ToolCall // instead of the text
 }
 
 // Engine is an llm.Model and an llm.Painter.
@@ -91,11 +92,11 @@ func (e *Engine) Stream(ctx context.Context, r llm.Request, emit func(delta stri
 		spent.TokensOut = llm.EstimateCalls(a.Calls)
 		return llm.Reply{Calls: a.Calls, Usage: spent}, nil
 	}
-	notice := PlainNotice
+	notice := messages.AnswerOfflinePlain
 	if a.Quotes {
-		notice = QuotesNotice
+		notice = messages.AnswerOffline
 	}
-	text := strings.TrimSpace(a.Text) + "\n\n_" + notice + "_"
+	text := strings.TrimSpace(a.Text) + "\n\n_" + notice.In(a.Language, nil) + "_"
 	written := 0
 	for _, delta := range deltas(text) {
 		if err := ctx.Err(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
 // chunk is the part of a stream's event, or of a whole answer, that we use. Its types
@@ -78,6 +79,10 @@ func (c content) all() string { return c.thoughts + c.text }
 
 func (c *content) UnmarshalJSON(b []byte) error {
 	*c = content{}
+	if text, ok := plainText(b); ok {
+		c.text = text
+		return nil
+	}
 	if json.Unmarshal(b, &c.text) == nil {
 		return nil
 	}
@@ -105,6 +110,17 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		}
 	}
 	return nil
+}
+
+// plainText returns a JSON string without escapes, as most tokens are, and "" for null.
+func plainText(b []byte) (text string, ok bool) {
+	switch {
+	case string(b) == "null":
+		return "", true
+	case len(b) < 2 || b[0] != '"' || bytes.IndexByte(b, '\\') >= 0 || !utf8.Valid(b):
+		return "", false
+	}
+	return string(b[1 : len(b)-1]), true
 }
 
 // details is the readable text of OpenRouter's reasoning_details.
@@ -136,8 +152,12 @@ func (f *fragments) UnmarshalJSON(b []byte) error {
 type loose string
 
 func (l *loose) UnmarshalJSON(b []byte) error {
-	var s string
+	s, ok := plainText(b)
 	var n json.Number
+	if ok {
+		*l = loose(s)
+		return nil
+	}
 	if json.Unmarshal(b, &s) != nil && json.Unmarshal(b, &n) == nil {
 		s = n.String()
 	}

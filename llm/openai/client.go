@@ -5,6 +5,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -50,12 +51,8 @@ type Client struct {
 
 // New creates a client; it opens no connection.
 func New(cfg Config) *Client {
-	if cfg.NameStrong == "" {
-		cfg.NameStrong = cfg.Name
-	}
-	if cfg.KeyVariable == "" {
-		cfg.KeyVariable = "LLM_API_KEY"
-	}
+	cfg.NameStrong = cmp.Or(cfg.NameStrong, cfg.Name)
+	cfg.KeyVariable = cmp.Or(cfg.KeyVariable, "LLM_API_KEY")
 	c := &Client{cfg: cfg, http: cfg.HTTPClient, traits: map[string]traits{}}
 	if c.http == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
@@ -121,10 +118,7 @@ func (c *Client) usage(model string, in, out int) chat.Usage {
 
 // request builds the part that both kinds of chat call share, by the model's traits.
 func (c *Client) request(model string, t traits, r llm.Request, messages []llm.Message, tools []llm.Tool) api.ChatCompletionRequest {
-	tokens := r.MaxTokens
-	if tokens == 0 {
-		tokens = c.cfg.MaxTokens
-	}
+	tokens := cmp.Or(r.MaxTokens, c.cfg.MaxTokens)
 	if tokens > 0 {
 		tokens += t.room
 	}

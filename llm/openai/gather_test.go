@@ -104,3 +104,25 @@ func TestTextIsEmittedOnceBeforeTheNextRead(t *testing.T) {
 		}
 	}
 }
+
+// 100 tokens, one every 15 ms.
+func TestSlowStreamIsReadTwentyTimesASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const tokens, each = 100, 15 * time.Millisecond
+		g := gatherer(nil)
+		began, arrived, reads := time.Now(), 0, 0
+		for read := 0; read < tokens; reads++ {
+			waited(t, g)
+			if arrived = min(tokens, int(time.Since(began)/each)+1); arrived == read { // the read waits for the next token
+				time.Sleep(time.Until(began.Add(time.Duration(read) * each)))
+				arrived++
+			}
+			g.began()
+			read = arrived
+		}
+		if most := int(gatherAfter/each) + 1 + int((tokens*each-gatherAfter)/gatherEvery) + 1; reads > most || most > 40 {
+			t.Errorf("%d reads, of at most %d", reads, most)
+		}
+	})
+}

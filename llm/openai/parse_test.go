@@ -108,3 +108,18 @@ func TestSchemaCannotReadFiles(t *testing.T) {
 		t.Error("a file reference was followed")
 	}
 }
+
+func TestPlainTextIsReadAsJSONDoes(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{`""`, `" A bü"`, `"bücher"`, `null`, `"a \"quote\""`, "\"a\xffb\"", `"a\nb"`, `"\u00e4"`, `7`, `{"a":1}`, `["a"]`} {
+		var want string
+		err := json.Unmarshal([]byte(raw), &want)
+		got, ok := plainText([]byte(raw))
+		if ok && (err != nil || got != want) {
+			t.Errorf("%s: got %q, want %q", raw, got, want)
+		}
+	}
+	if _, ok := plainText([]byte(`" token"`)); !ok {
+		t.Error("a token takes the slow way")
+	}
+}

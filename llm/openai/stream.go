@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	api "github.com/sashabaranov/go-openai"
@@ -76,12 +77,7 @@ func (c *Client) send(k *call, t traits, req api.ChatCompletionRequest, messages
 }
 
 func hasImages(messages []llm.Message) bool {
-	for _, m := range messages {
-		if len(m.Images) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(messages, func(m llm.Message) bool { return len(m.Images) > 0 })
 }
 
 // answer collects the contents of an answer, streamed or whole.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -61,9 +62,7 @@ func (t traits) shorter(text string, limit int) (traits, bool) {
 			next = max(next, n)
 		}
 	}
-	if next == 0 {
-		next = limit / 2
-	}
+	next = cmp.Or(next, limit/2)
 	if next < least {
 		return t, false
 	}

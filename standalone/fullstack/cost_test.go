@@ -18,11 +18,16 @@ import (
 
 // progressQueries returns how often followers have queried workflows.
 func progressQueries(t *testing.T, c *talk) int {
+	return metric(t, c, "palaver_progress_queries_total")
+}
+
+// metric returns a metric of an API process that has a whole number.
+func metric(t *testing.T, c *talk, name string) int {
 	t.Helper()
 	resp := c.request(t.Context(), http.MethodGet, "/metrics", nil)
 	defer resp.Body.Close()
 	body := must.Have(io.ReadAll(resp.Body))(t)
-	found := regexp.MustCompile(`(?m)^palaver_progress_queries_total (\d+)$`).FindSubmatch(body)
+	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\d+)$`).FindSubmatch(body)
 	require.NotNil(t, found)
 	n := must.Have(strconv.Atoi(string(found[1])))(t)
 	return n

@@ -3,6 +3,7 @@
 package fullstack
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,11 +13,36 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 	_ "modernc.org/sqlite" // registers the driver
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/workflows"
 )
+
+// Temporal has lost the first workflow task of a thread: no worker gets it, although all of them
+// are alive.
+func TestLongThreadWhoseWorkflowTaskIsLostTakesTheMessageWithinAMinute(t *testing.T) {
+	t.Parallel()
+	s, _, c := scripted(t)
+	_, err := s.Temporal().ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
+		ID: workflows.ThreadWorkflowID(c.thread), TaskQueue: "nobody polls this",
+	}, workflows.ThreadType, workflows.ThreadInput{Owner: c.me(), ThreadID: c.thread})
+	require.NoError(t, err)
+	message := object{"message": "Hello", "thread_id": c.thread, "client_turn_id": "m1"}
+	send := func() int {
+		resp := c.request(t.Context(), http.MethodPost, "/api/chat", message)
+		defer resp.Body.Close()
+		_, _ = io.Copy(io.Discard, resp.Body)
+		return resp.StatusCode
+	}
+	began := time.Now()
+	for send() == http.StatusServiceUnavailable && time.Since(began) < 2*time.Minute {
+	}
+	require.Less(t, time.Since(began), time.Minute)
+	require.Len(t, c.history().Messages, 2)
+}
 
 func TestLongRestoreOfAWholeBackupBringsItsStateBack(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -78,4 +79,40 @@ func TestReconnectNeitherLosesNorRepeatsEvents(t *testing.T) {
 func number(t *testing.T, entry string) int {
 	n := must.Have(strconv.Atoi(strings.Fields(entry)[0]))(t)
 	return n
+}
+
+// Nobody follows when the worker sends the first delta, so that the bus stops sending them for a
+// while. A viewer attaches in that time: before the next delta, which the bus does not send either.
+func TestViewerWhoAttachesWhileDeltasAreNotSentMissesNoText(t *testing.T) {
+	t.Parallel()
+	s, model := apart(t, onPostgres(t))
+	s.Worker()
+	api := s.API()
+	c := newTalk(t, func() string { return api.URL }, s.NewUser())
+	tags := object{"tagged_doc_ids": []string{c.upload("Liquidity circular", circular)}, "action": "inquire"}
+	for range 3 {
+		answer, gates := gated(t, "", "A bank ", "must hold ", "a ratio ", "of at least ", "100 percent [1].")
+		gates[3].Release()
+		model.On(answerCall, answer)
+		page := c.send("What is the ratio?", tags)
+		<-gates[1].Reached()
+		page.close()
+		require.Eventually(t, func() bool { return metric(t, c, `palaver_open_streams{dialect="native"}`) == 0 }, waitTimeout, 5*time.Millisecond)
+		gates[1].Release()
+		<-gates[2].Reached() // the worker has the first chunk
+		viewer := c.attach("follow=turn")
+		gates[2].Release()
+		<-gates[4].Reached()
+		var seen []event
+		for strings.TrimSpace(text(seen)) != "A bank must hold a ratio" {
+			e, open := viewer.next()
+			require.True(t, open, "the stream ended after %q", text(seen))
+			seen = append(seen, e)
+		}
+		gates[4].Release()
+		gates[5].Release()
+		seen = append(seen, viewer.all()...)
+		require.Equal(t, last(seen).Response, text(seen))
+		require.Equal(t, "A bank must hold a ratio of at least 100 percent [1].", text(seen))
+	}
 }

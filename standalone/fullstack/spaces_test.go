@@ -216,3 +216,87 @@ func TestEveryDialectAnswersFromASpaceForItsReadersOnly(t *testing.T) {
 		})
 	}
 }
+
+// Rule C20: a conversation in no space reads the spaces that a message names, besides its person's
+// own documents, until the person is removed, also in the middle of a turn.
+func TestPrivateConversationReadsSpacesInItsScope(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t, stacktest.Flag("supabase-jwt-secret", supabaseSecret))
+	ann, bob, eve := c.signedIn("ann"), c.signedIn("bob"), c.signedIn("eve")
+	bob.upload("Bob's own notes on the liquidity ratio", "The liquidity ratio of PRIVATECANARY must be at least 90 %.")
+	var space struct{ ID string }
+	ann.do(http.StatusCreated, http.MethodPost, "/api/spaces", object{"name": "Team", "public_links": true}, &space)
+	members := "/api/spaces/" + space.ID + "/members"
+	join := func() {
+		ann.do(http.StatusNoContent, http.MethodPut, members, object{"kind": "person", "id": "bob", "role": "reader"}, nil)
+	}
+	join()
+	ann.in(space.ID).upload("Liquidity circular", "The liquidity ratio of TEAMCANARY must be at least 100 %.")
+	prompts := func(from int) string {
+		var all strings.Builder
+		for _, r := range model.Requests()[from:] {
+			all.Write(r.Body)
+		}
+		return all.String()
+	}
+	for _, ask := range spaceAsks {
+		seen := len(model.Requests())
+		status, answer := bob.asks(ask.path, inScope(ask.body(uuid.NewString(), ""), space.ID))
+		require.Equal(t, http.StatusOK, status, "%s: %s", ask.dialect, answer)
+		require.Contains(t, prompts(seen), "TEAMCANARY", ask.dialect)
+		require.Contains(t, prompts(seen), "PRIVATECANARY", ask.dialect)
+		for who, stranger := range map[string]*talk{"a stranger": eve, "somebody without an account": c} {
+			seen := len(model.Requests())
+			_, answer := stranger.asks(ask.path, inScope(ask.body(uuid.NewString(), ""), space.ID))
+			require.Contains(t, answer, "names a space that does not exist", "%s, %s", ask.dialect, who)
+			require.NotContains(t, prompts(seen), "TEAMCANARY", "%s, %s", ask.dialect, who)
+		}
+	}
+
+	gate := llmtest.NewGate()
+	model.On(answerCall, llmtest.Answer{Chunks: []string{"It must be 100 %, says TEAMCANARY [1]."}, Gates: map[int]*llmtest.Gate{0: gate}})
+	bob.thread = uuid.NewString()
+	running := bob.send("What must the liquidity ratio be?", object{"space_ids": []string{space.ID}})
+	<-gate.Reached()
+	ann.do(http.StatusNoContent, http.MethodDelete, members+"?kind=person&id=bob", nil, nil)
+	gate.Release()
+	rest, err := io.ReadAll(running.resp.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(rest), `"message_code":"space.left"`)
+	require.NotContains(t, string(rest), "TEAMCANARY", "no answer after the removal")
+	for _, m := range bob.history().Messages {
+		require.NotContains(t, m.Content, "TEAMCANARY")
+	}
+	seen := len(model.Requests())
+	model.On(answerCall, llmtest.Answer{Chunks: []string{"It must be 90 % [1]."}})
+	answered(t, bob.ask("What must the liquidity ratio be?", nil))
+	require.Contains(t, prompts(seen), "PRIVATECANARY", "the conversation goes on without the space")
+	require.NotContains(t, prompts(seen), "TEAMCANARY")
+
+	join()
+	shared := (&talk{t, bob.url, bob.client, uuid.NewString()})
+	shared.ask("What must the liquidity ratio be?", object{"space_ids": []string{space.ID}})
+	shared.do(http.StatusForbidden, http.MethodPost, "/api/conversations/"+shared.thread+"/shares", object{}, nil)
+	var v struct {
+		Title  string
+		Spaces []string `json:"space_ids"`
+	}
+	shared.do(http.StatusOK, http.MethodGet, "/api/conversations/"+shared.thread, nil, &v)
+	require.Equal(t, []string{space.ID}, v.Spaces)
+	require.NotContains(t, v.Title, "circular", "a title outlasts the right to read the document")
+}
+
+// inScope adds a space to the scope of a message of any dialect.
+func inScope(body object, space string) object {
+	fields := body
+	if forwarded, is := body["forwardedProps"].(object); is {
+		fields = forwarded["palaver"].(object)
+	} else if metadata, is := body["metadata"].(object); is {
+		metadata["space_ids"] = space
+		return body
+	} else if params, is := body["params"].(object); is {
+		fields = params["arguments"].(object)
+	}
+	fields["space_ids"] = []string{space}
+	return body
+}

@@ -71,6 +71,7 @@ func keysAreManagedByCommand(t *testing.T, options ...stacktest.Option) {
 	require.Contains(t, stderr, "user another has no key "+row[1])
 	_, stderr, err = command(t, s, "token", "revoke", "--user="+user, row[1])
 	require.NoError(t, err, stderr)
+	require.Equal(t, http.StatusUnauthorized, ask(), "the running process refuses it at once")
 	listed, _, err = command(t, s, "token", "list", "--user="+user)
 	require.NoError(t, err)
 	require.NotContains(t, listed, row[1])

@@ -14,7 +14,7 @@ import (
 // attachment stores a picture of owner that no message uses yet.
 func (b *fixture) attachment(owner, data string) chat.Attachment {
 	b.t.Helper()
-	a := chat.Attachment{ID: uuid.NewString(), Owner: owner, MIME: "image/png", Bytes: len(data)}
+	a := chat.Attachment{ID: uuid.NewString(), Owner: owner, Space: uuid.NewString(), MIME: "image/png", Bytes: len(data)}
 	b.NoError(b.store.PutAttachment(b.ctx, a, []byte(data)))
 	return a
 }

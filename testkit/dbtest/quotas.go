@@ -305,6 +305,44 @@ var visitorTests = []test{
 			b.EqualValues(1-left, must.Have(b.store.SessionGeneration(b.ctx, owner))(b.t))
 		}
 	}},
+	{"an owner who comes back while they are deleted keeps what they have then", func(b *fixture) {
+		b.visitors("a", "b")
+		at := time.Now().Add(48 * time.Hour)
+		for _, owner := range []string{"a", "b"} {
+			b.NoError(b.store.CreateDocument(b.ctx, chat.Document{ID: uuid.NewString(), Owner: owner, Title: "x", Format: "txt", Bytes: 3}, []byte("raw")))
+			b.NoError(b.store.Retire(b.ctx, owner, at))
+		}
+		b.NoError(b.store.Seen(b.ctx, "a", false, at), "by a token of a provider, which lives on")
+		had := b.userData("a")
+		b.ErrorIs(must.ErrOf(b.store.DeleteUnused(b.ctx, "a", at)), db.ErrNotFound)
+		b.Equal(had, b.userData("a"))
+		b.Len(had.Documents, 1)
+		must.Have(b.store.DeleteUnused(b.ctx, "b", at))(b.t)
+		b.True(b.userData("b").Empty())
+		b.ErrorIs(must.ErrOf(b.store.DeleteUnused(b.ctx, "unknown", at)), db.ErrNotFound)
+	}},
+	{"a visit comes before or after a deletion of the unused, never during it", func(b *fixture) {
+		at := time.Now().Add(48 * time.Hour)
+		for i := range 20 {
+			owner := "visitor " + strconv.Itoa(i)
+			b.visitors(owner)
+			profile := chat.Profile{Industry: "x"}
+			var deleted error
+			together(2, func(who int) {
+				if who == 0 {
+					b.NoError(b.store.Seen(b.ctx, owner, false, at))
+					b.NoError(b.store.PutProfile(b.ctx, owner, profile))
+				} else {
+					deleted = must.ErrOf(b.store.DeleteUnused(b.ctx, owner, at))
+				}
+			})
+			if deleted != nil {
+				b.ErrorIs(deleted, db.ErrNotFound)
+				b.Equal(1, b.userData(owner).Profiles)
+			}
+			b.Equal("", b.unusedOwners(at, "", 10))
+		}
+	}},
 	{"a visit comes before or after a retirement, never during it", func(b *fixture) {
 		at := time.Now().Add(48 * time.Hour)
 		for i := range 20 {

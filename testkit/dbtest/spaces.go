@@ -18,7 +18,7 @@ import (
 // space makes a space of b.owner.
 func (b *fixture) space(name string) chat.Space {
 	b.t.Helper()
-	s := chat.Space{ID: uuid.NewString(), Name: name, CreatedAt: b.now()}
+	s := chat.Space{ID: uuid.NewString(), Name: name, CreatedAt: b.now(), ToolServers: []string{chat.EveryServer}}
 	b.NoError(b.store.CreateSpace(b.ctx, b.owner, s))
 	s.Role = chat.Manager
 	return s
@@ -32,7 +32,7 @@ func (b *fixture) join(space string, role chat.Role) string {
 	return id
 }
 
-// spaceReads are all calls that read documents, passages, words or sets for an owner. They
+// spaceReads are all calls that read documents, passages, words, sets or boards for an owner. They
 // return what they have found of a document with the text "canary".
 func spaceReads(b *fixture, owner string, d chat.Document, set string) map[string]func(space string) (bool, error) {
 	s := b.store
@@ -98,6 +98,14 @@ func spaceReads(b *fixture, owner string, d chat.Document, set string) map[strin
 			page, err := s.ListSets(in(b.ctx, space), owner, "", 10)
 			return len(page.Items) > 0, err
 		},
+		"Board": func(space string) (bool, error) {
+			found, err := s.Board(in(b.ctx, space), owner, set)
+			return found.ID != "", err
+		},
+		"ListBoards": func(space string) (bool, error) {
+			page, err := s.ListBoards(in(b.ctx, space), owner, "", 10)
+			return len(page.Items) > 0, err
+		},
 		"SetsByID": func(space string) (bool, error) {
 			found, err := s.SetsByID(in(b.ctx, space), owner, []string{set})
 			return len(found) > 0, err
@@ -105,7 +113,8 @@ func spaceReads(b *fixture, owner string, d chat.Document, set string) map[strin
 	}
 }
 
-// canary stores a document with the text "canary" in a space, and a set with it.
+// canary stores a document with the text "canary" in a space, and a set with it. A board has the
+// set's id.
 func (b *fixture) canary(space string) (d chat.Document, set string) {
 	b.t.Helper()
 	d = chat.Document{ID: uuid.NewString(), Owner: chat.SpaceOwner(space), Title: "Canary", AddedBy: b.owner, CreatedAt: b.now()}
@@ -113,6 +122,7 @@ func (b *fixture) canary(space string) (d chat.Document, set string) {
 	b.NoError(b.store.StoreText(b.ctx, d.Owner, d.ID, "canary", []chat.Chunk{{Text: "canary", End: 6}}, [][]float32{{1, 0}}))
 	set = uuid.NewString()
 	b.NoError(b.store.CreateSet(b.ctx, chat.DocumentSet{ID: set, Owner: d.Owner, Name: "Set", DocIDs: []string{d.ID}}))
+	b.NoError(b.store.CreateBoard(b.ctx, db.Board{ID: set, Owner: d.Owner, Title: "Board", Content: []byte("{}")}))
 	return d, set
 }
 
@@ -141,6 +151,70 @@ var spaceTests = []test{
 				b.False(found, name)
 			}
 		}
+	}},
+	{"what is attached to a conversation in a space is read by who reads the conversation, until it is put into the space", func(b *fixture) {
+		sp, thread := b.space("Team"), uuid.NewString()
+		author, reader := b.join(sp.ID, chat.Reader), b.join(sp.ID, chat.Reader)
+		attach := func(owner, thread string) chat.Document {
+			d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: "Canary", CreatedAt: b.now(), ThreadID: thread}
+			b.NoError(b.store.CreateDocument(b.ctx, d, []byte("raw")))
+			b.NoError(b.store.StoreText(b.ctx, owner, d.ID, "canary", []chat.Chunk{{Text: "canary", End: 6}}, [][]float32{{1, 0}}))
+			return d
+		}
+		there, elsewhere := db.InThread(b.ctx, thread), b.ctx
+		one := []string{"Document", "DocumentText", "Original", "Chunk", "DocumentChunks"}
+		// check compares which calls read a document in the space.
+		check := func(from context.Context, who string, d chat.Document, want ...string) {
+			b.t.Helper()
+			b.ctx = from
+			defer func() { b.ctx = elsewhere }()
+			got := []string{}
+			for name, read := range spaceReads(b, who, d, uuid.NewString()) {
+				if found, _ := read(sp.ID); found && name != "EmbeddingProgress" {
+					got = append(got, name)
+				}
+			}
+			b.ElementsMatch(want, got)
+		}
+		private, foreign := attach(author, ""), attach(reader, thread)
+		check(there, author, private)
+		check(there, author, foreign)
+		b.NoError(b.store.DeleteDocument(b.ctx, reader, foreign.ID))
+		d := attach(author, thread)
+		all := append([]string{"DocumentsByID", "ListDocuments", "VisibleDocuments", "ChunksByID", "SearchText", "SearchText in the document", "SearchVector", "WordCounts"}, one...)
+		check(there, author, d, all...)
+		check(elsewhere, author, d, one...)
+		t := b.answered(author, sp.ID, thread)
+		check(there, author, d, all...)
+		check(elsewhere, author, d, one...)
+		for _, other := range []string{reader, b.owner, uuid.NewString(), chat.SpaceOwner(sp.ID)} {
+			check(there, other, d)
+			check(elsewhere, other, d)
+		}
+		second := must.Have(b.store.Spaces(b.ctx, b.owner))(b.t)[0]
+		second.ID = uuid.NewString()
+		b.NoError(b.store.CreateSpace(b.ctx, author, second))
+		b.ErrorIs(must.ErrOf(b.store.Document(db.InSpace(b.ctx, second.ID), author, d.ID)), db.ErrNotFound, "in another space")
+
+		share := func(yes bool) {
+			must.Have(b.store.ChangeConversation(db.InSpace(b.ctx, sp.ID), author, t.ThreadID, db.ConversationChange{Shared: &yes}))(b.t)
+		}
+		share(true)
+		check(there, reader, d, "ListDocuments") // their search there is not the author's
+		check(elsewhere, reader, d, one...)
+		share(false)
+		check(there, reader, d)
+		share(true)
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, reader))
+		check(there, reader, d)
+		b.Empty(must.Have(b.store.UserData(b.ctx, chat.SpaceOwner(sp.ID)))(b.t).Documents, "it counts for its author's quota")
+
+		b.ErrorIs(b.store.MoveToSpace(b.ctx, author, sp.ID, d.ID), db.ErrForbidden)
+		b.NoError(b.store.PutSpaceMember(b.ctx, b.owner, sp.ID, chat.SpaceMember{ID: author, Role: chat.Contributor}))
+		b.NoError(b.store.MoveToSpace(b.ctx, author, sp.ID, d.ID))
+		must.Have(b.store.Document(db.InSpace(b.ctx, sp.ID), b.owner, d.ID))(b.t)
+		b.NoError(b.store.DeleteConversation(b.ctx, author, thread))
+		must.Have(b.store.Document(db.InSpace(b.ctx, sp.ID), b.owner, d.ID))(b.t)
 	}},
 	{"a removed member reads nothing from the next call on", func(b *fixture) {
 		sp := b.space("Team")
@@ -224,6 +298,33 @@ var spaceTests = []test{
 		b.NoError(b.store.LeaveSpace(b.ctx, contributor, sp.ID, mine.ID))
 		b.Empty(must.Have(b.store.Document(b.ctx, contributor, mine.ID))(b.t).AddedBy)
 	}},
+	{"a space keeps which MCP servers it allows", func(b *fixture) {
+		sp := b.space("Team")
+		b.True(sp.MayUse("files"))
+		for _, servers := range [][]string{{"files", "search"}, {}} {
+			sp.ToolServers = servers
+			b.NoError(b.store.ChangeSpace(b.ctx, b.owner, sp))
+			got := must.Have(b.store.ThisSpace(db.InSpace(b.ctx, sp.ID), b.owner))(b.t)
+			b.Equal(servers, got.ToolServers)
+			b.Equal(len(servers) > 0, got.MayUse("files"))
+			b.False(got.MayUse("mail"))
+		}
+	}},
+	{"what comes into a space counts for its quota, and what leaves it for the person's", func(b *fixture) {
+		sp := b.space("Team")
+		d, _ := b.canary(sp.ID)
+		in := b.store.Within(db.Bounds{Owner: db.Quota{Documents: 1}})
+		mine := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Mine"}
+		b.NoError(in.CreateDocument(b.ctx, mine, nil))
+		b.NoError(b.store.StoreText(b.ctx, b.owner, mine.ID, "mine", []chat.Chunk{{Text: "mine", End: 4}}, nil))
+		b.Equal(1, b.refusedBy([]error{in.MoveToSpace(b.ctx, b.owner, sp.ID, mine.ID)}, db.BoundDocuments, db.OfSpace))
+		b.Equal(1, b.refusedBy([]error{in.LeaveSpace(b.ctx, b.owner, sp.ID, d.ID)}, db.BoundDocuments, db.OfOwner))
+		b.NoError(b.store.DeleteInSpace(b.ctx, b.owner, sp.ID, d.ID, b.now()))
+		b.NoError(in.MoveToSpace(b.ctx, b.owner, sp.ID, mine.ID))
+		b.Equal(1, b.refusedBy([]error{in.RestoreInSpace(b.ctx, b.owner, sp.ID, d.ID)}, db.BoundDocuments, db.OfSpace))
+		b.NoError(in.LeaveSpace(b.ctx, b.owner, sp.ID, mine.ID))
+		b.NoError(in.RestoreInSpace(b.ctx, b.owner, sp.ID, d.ID))
+	}},
 	{"a space keeps a manager", func(b *fixture) {
 		sp := b.space("Team")
 		b.ErrorIs(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, b.owner), db.ErrLastManager)
@@ -240,7 +341,7 @@ var spaceTests = []test{
 		at := b.now()
 		b.NoError(b.store.DeleteInSpace(b.ctx, b.owner, sp.ID, d.ID, at))
 		for name, read := range spaceReads(b, reader, d, set) {
-			if name != "ListSets" && name != "SetsByID" {
+			if !strings.Contains(name, "Set") && !strings.Contains(name, "Board") {
 				found, _ := read(sp.ID)
 				b.False(found, name)
 			}
@@ -269,7 +370,9 @@ var spaceTests = []test{
 		b.NoError(b.store.DeleteSpace(b.ctx, b.owner, sp.ID, "Team", at))
 		b.NoError(b.store.PruneSpaces(b.ctx, at.Add(db.SpaceKept+time.Second)))
 		b.ErrorIs(b.store.RestoreSpace(b.ctx, b.owner, sp.ID), db.ErrNotFound)
-		b.Empty(must.Have(b.store.UserData(b.ctx, chat.SpaceOwner(sp.ID)))(b.t).Documents)
+		left := must.Have(b.store.UserData(b.ctx, chat.SpaceOwner(sp.ID)))(b.t)
+		b.Empty(left.Documents)
+		b.Zero(left.Boards)
 	}},
 	{"a space uses public documents if it says so", func(b *fixture) {
 		public := b.document(chat.PublicOwner, "Everybody's", "canary")
@@ -315,7 +418,10 @@ var spaceTests = []test{
 		d, _ := b.canary(sp.ID)
 		second := b.join(sp.ID, chat.Manager)
 		b.NoError(b.store.PutGroups(b.ctx, b.owner, []string{"legal"}, time.Now().Add(time.Hour)))
+		signed := db.Board{ID: uuid.NewString(), Owner: chat.SpaceOwner(sp.ID), Title: "Signed", Content: []byte(`{"changes":[{"who":"` + b.owner + `"},{"who":"` + second + `"}]}`)}
+		b.NoError(b.store.CreateBoard(b.ctx, signed))
 		must.Have(b.store.DeleteUser(b.ctx, b.owner))(b.t)
+		b.Equal(`{"changes":[{"who":"-"},{"who":"`+second+`"}]}`, string(must.Have(b.store.Board(db.InSpace(b.ctx, sp.ID), second, signed.ID))(b.t).Content))
 		b.Empty(must.Have(b.store.Document(db.InSpace(b.ctx, sp.ID), second, d.ID))(b.t).AddedBy)
 		left := must.Have(b.store.SpaceMembers(b.ctx, second, sp.ID))(b.t)
 		b.Len(left, 1)
@@ -323,12 +429,17 @@ var spaceTests = []test{
 	}},
 }
 
-// answered stores a settled turn in a conversation of a space, whose answer quotes a document.
-func (b *fixture) answered(owner, space, thread string) chat.Turn {
+// answered stores a settled turn in a conversation of a space, or with spaces in its scope, whose
+// answer quotes a document.
+func (b *fixture) answered(owner, space, thread string, scope ...string) chat.Turn {
+	b.t.Helper()
+	return b.answeredContent(owner, space, thread, chat.Content{Message: "What does it say?", Agent: chat.AgentDocuments, Spaces: scope})
+}
+
+func (b *fixture) answeredContent(owner, space, thread string, content chat.Content) chat.Turn {
 	b.t.Helper()
 	ctx := db.InSpace(b.ctx, space)
-	t := chat.Turn{ID: uuid.NewString(), ThreadID: thread, Owner: owner, Space: space, ClientTurnID: uuid.NewString(), CreatedAt: b.now(),
-		Content: chat.Content{Message: "What does it say?", Agent: chat.AgentDocuments}}
+	t := chat.Turn{ID: uuid.NewString(), ThreadID: thread, Owner: owner, Space: space, ClientTurnID: uuid.NewString(), CreatedAt: b.now(), Content: content}
 	_, _, _, err := b.store.InsertTurn(ctx, t)
 	b.NoError(err)
 	b.NoError(b.store.MarkTurn(ctx, owner, t.ID, chat.TurnRunning, chat.RootCheckpoint))
@@ -464,6 +575,87 @@ var spaceConversationTests = []test{
 		must.Have(b.store.DeleteUser(b.ctx, b.owner))(b.t)
 		b.Equal("-", must.Have(b.store.History(in, reader, made.ID, "", "", 10))(b.t).Messages[0].Metadata["author"])
 	}},
+	{"a conversation in no space reads the spaces of its scope besides its owner's documents, as long as its owner reads them", func(b *fixture) {
+		sp, other := b.space("Team"), b.space("Other")
+		d, _ := b.canary(sp.ID)
+		person := b.join(sp.ID, chat.Reader)
+		own := b.document(person, "Own", "canary too")
+		thread := uuid.NewString()
+		insert := func(spaces ...string) (chat.Turn, error) {
+			t := chat.Turn{ID: uuid.NewString(), ThreadID: thread, Owner: person, ClientTurnID: uuid.NewString(), CreatedAt: b.now(), Content: chat.Content{Message: "What sings?", Agent: chat.AgentDocuments, Spaces: spaces}}
+			t, _, _, err := b.store.InsertTurn(b.ctx, t)
+			return t, err
+		}
+		b.ErrorIs(must.ErrOf(insert(other.ID)), db.ErrNotFound, "a space that the person does not read")
+		named := must.Have(insert(sp.ID))(b.t)
+		b.Equal(chat.Scope([]string{sp.ID}), named.Space)
+		b.Equal(named.Space, must.Have(insert())(b.t).Space, "a later message")
+		b.Equal([]string{sp.ID}, must.Have(b.store.Conversation(b.ctx, person, thread))(b.t).Scope)
+
+		in := db.InThread(db.InSpace(b.ctx, named.Space), thread)
+		reads := map[string]func(owner string) (any, error){
+			"SearchText": func(owner string) (any, error) { return b.store.SearchText(in, owner, db.Words("canary"), nil, 10) },
+			"SearchText in the document": func(owner string) (any, error) {
+				return b.store.SearchText(in, owner, db.Words("canary"), []string{d.ID}, 10)
+			},
+			"SearchVector":     func(owner string) (any, error) { return b.store.SearchVector(in, owner, []float32{1, 0}, nil, 10) },
+			"VisibleDocuments": func(owner string) (any, error) { return b.store.VisibleDocuments(in, owner) },
+			"DocumentsByID":    func(owner string) (any, error) { return b.store.DocumentsByID(in, owner, []string{d.ID}) },
+			"ChunksByID":       func(owner string) (any, error) { return b.store.ChunksByID(in, owner, []string{d.ID + ".0"}) },
+			"DocumentChunks":   func(owner string) (any, error) { return b.store.DocumentChunks(in, owner, d.ID, 10) },
+			"DocumentText":     func(owner string) (any, error) { return b.store.DocumentText(in, owner, d.ID) },
+			"Document":         func(owner string) (any, error) { return b.store.Document(in, owner, d.ID) },
+		}
+		for name, read := range reads {
+			b.True(tells(must.Have(read(person))(b.t)), name)
+			b.ErrorIs(must.ErrOf(read(uuid.NewString())), db.ErrNotFound, name)
+		}
+		found := must.Have(b.store.SearchText(in, person, db.Words("canary"), nil, 10))(b.t)
+		b.Len(found, 2, "one of the space, one of the person's own")
+		counts, total, err := b.store.WordCounts(in, person, []string{"canary"})
+		b.NoError(err)
+		b.Equal([]int{2, 2}, []int{counts["canary"], total})
+		must.Have(b.store.Document(in, person, own.ID))(b.t)
+		sp.ToolServers = []string{"wiki"}
+		b.NoError(b.store.ChangeSpace(b.ctx, b.owner, sp))
+		b.False(must.Have(b.store.ThisSpace(in, person))(b.t).MayUse("mail"))
+
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, person))
+		for name, read := range reads {
+			b.ErrorIs(must.ErrOf(read(person)), db.ErrNotFound, name)
+		}
+		b.Empty(must.Have(insert())(b.t).Space, "the next message goes on without the space")
+		b.Empty(must.Have(b.store.Conversation(b.ctx, person, thread))(b.t).Scope)
+	}},
+	{"what a conversation took from a space of its scope is replaced for an owner who does not read it any more", func(b *fixture) {
+		sp := b.space("Team")
+		person := b.join(sp.ID, chat.Reader)
+		t := b.answered(person, "", uuid.NewString(), sp.ID)
+		reads := conversationReads(b, person, t)
+		titles := []string{"Conversation", "ListConversations", "search"}
+		for _, name := range titles { // activities give it no title of a document
+			delete(reads, name)
+		}
+		for name, read := range reads {
+			b.True(tells(must.Have(read(b.ctx))(b.t)), name)
+		}
+		b.Empty(must.Have(b.store.ListConversations(b.ctx, person, "sings in its cage", "", 10))(b.t).Items, "answers are not searched")
+		b.Len(must.Have(b.store.ListConversations(b.ctx, person, "what does it say", "", 10))(b.t).Items, 1)
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, person))
+		for name, read := range reads {
+			out, err := read(b.ctx)
+			if err != nil {
+				b.ErrorIs(err, db.ErrNotFound, name)
+			}
+			b.False(tells(out), name)
+		}
+		said := must.Have(b.store.History(b.ctx, person, t.ThreadID, "", "", 10))(b.t).Messages
+		b.Equal([]string{"What does it say?", "It sings.\n\n" + chat.Withheld}, []string{said[0].Content, said[1].Content})
+		b.NoError(b.store.PutSpaceMember(b.ctx, b.owner, sp.ID, chat.SpaceMember{ID: person, Role: chat.Reader}))
+		for name, read := range reads {
+			b.True(tells(must.Have(read(b.ctx))(b.t)), "%s, once they read it again", name)
+		}
+	}},
 	{"who has left a space finds their own conversations of it again, and a remark in place of what documents said", func(b *fixture) {
 		sp := b.space("Team")
 		in := db.InSpace(b.ctx, sp.ID)
@@ -496,7 +688,31 @@ var spaceConversationTests = []test{
 		b.NoError(b.store.PutGroups(b.ctx, author, []string{"legal"}, time.Now().Add(time.Hour)))
 		b.Empty(listed(author), "a member by a group")
 	}},
-	{"words of somebody else in a copy are gone from every read once the reader is removed", func(b *fixture) {
+	{"pictures of messages that a reader has copied are read in the space until the reader is removed, also when their conversation is shared no more", func(b *fixture) {
+		sp := b.space("Team")
+		in := db.InSpace(b.ctx, sp.ID)
+		reader, other := b.join(sp.ID, chat.Reader), b.join(sp.ID, chat.Reader)
+		shown, unshown := b.attachment(b.owner, "shown"), b.attachment(b.owner, "unshown")
+		t := b.answeredContent(b.owner, sp.ID, uuid.NewString(), chat.Content{Message: "What is this?", Agent: chat.AgentDocuments, Attachments: []string{shown.ID}})
+		share := func(yes bool) {
+			must.Have(b.store.ChangeConversation(in, b.owner, t.ThreadID, db.ConversationChange{Shared: &yes}))(b.t)
+		}
+		share(true)
+		must.Have(b.store.CopyBranch(in, t.ThreadID, "", chat.Conversation{ID: uuid.NewString(), Owner: reader, Space: sp.ID, CreatedAt: b.now()}))(b.t)
+		share(false)
+		b.Equal(b.owner, must.Have(b.store.AttachmentInSpace(in, reader, shown.ID))(b.t))
+		for what, err := range map[string]error{
+			"of another message":  must.ErrOf(b.store.AttachmentInSpace(in, reader, unshown.ID)),
+			"who has copied none": must.ErrOf(b.store.AttachmentInSpace(in, other, shown.ID)),
+			"elsewhere":           must.ErrOf(b.store.AttachmentInSpace(b.ctx, reader, shown.ID)),
+			"in another space":    must.ErrOf(b.store.AttachmentInSpace(db.InSpace(b.ctx, b.space("Other").ID), b.owner, shown.ID)),
+		} {
+			b.ErrorIs(err, db.ErrNotFound, what)
+		}
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, reader))
+		b.ErrorIs(must.ErrOf(b.store.AttachmentInSpace(in, reader, shown.ID)), db.ErrNotFound)
+	}},
+	{"words of somebody else in a copy are in no read once the reader is removed", func(b *fixture) {
 		sp := b.space("Team")
 		in := db.InSpace(b.ctx, sp.ID)
 		reader := b.join(sp.ID, chat.Reader)

@@ -21,11 +21,11 @@ type Binaries struct {
 // Apart runs Palaver as in production, but on one host: one process each for Temporal with
 // NATS, for the API and for the worker. Temporal is the embedded server.
 type Apart struct {
-	URL    string // of the API
-	Infra  *Program
-	API    *Program
-	Worker *Program
-	more   []*Program // further APIs and workers
+	URL           string // of the API
+	Infra         *Program
+	API           *Program
+	Worker        *Program
+	apis, workers []*Program // further ones
 
 	binaries Binaries
 	env      []string // of the roles
@@ -124,7 +124,7 @@ func (a *Apart) AddWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.more = append(a.more, p)
+	a.workers = append(a.workers, p)
 	return p.Says(ctx, "msg=ready")
 }
 
@@ -138,14 +138,14 @@ func (a *Apart) AddAPI(ctx context.Context) (url string, err error) {
 	if err != nil {
 		return "", err
 	}
-	a.more = append(a.more, p)
+	a.apis = append(a.apis, p)
 	url = "http://127.0.0.1:" + strconv.Itoa(port)
 	return url, p.Answers(ctx, url+"/readyz")
 }
 
 // Stop stops every process and removes their files.
 func (a *Apart) Stop() {
-	for _, p := range append(a.more, a.API, a.Worker, a.Infra) {
+	for _, p := range slices.Concat(a.apis, a.workers, []*Program{a.API, a.Worker, a.Infra}) {
 		if p != nil {
 			p.Stop()
 		}
@@ -153,13 +153,16 @@ func (a *Apart) Stop() {
 	_ = os.RemoveAll(a.data)
 }
 
-// Pids returns the ids of the processes.
-func (a *Apart) Pids() []int {
-	pids := []int{a.Infra.Pid(), a.API.Pid(), a.Worker.Pid()}
-	for _, p := range a.more {
-		pids = append(pids, p.Pid())
+// Parts returns the ids of the processes by what they run.
+func (a *Apart) Parts() map[string][]int {
+	parts := map[string][]int{"Temporal and NATS": {a.Infra.Pid()}, "API": {a.API.Pid()}, "worker": {a.Worker.Pid()}}
+	for _, p := range a.apis {
+		parts["API"] = append(parts["API"], p.Pid())
 	}
-	return pids
+	for _, p := range a.workers {
+		parts["worker"] = append(parts["worker"], p.Pid())
+	}
+	return parts
 }
 
 // NewUser creates a new anonymous user.

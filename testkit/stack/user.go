@@ -83,7 +83,17 @@ type Timing struct {
 	First, Token, End time.Duration
 }
 
-var errUnavailable = errors.New("unavailable")
+// unavailableError is a 503 with its body.
+type unavailableError struct{ body string }
+
+func (e *unavailableError) Error() string { return "503: " + e.body }
+
+const (
+	// maxUnavailable is how long Turn retries a 503. A submit that is not accepted by then has a
+	// reason that a benchmark has to report.
+	maxUnavailable = readyTimeout
+	retryInterval  = 50 * time.Millisecond
+)
 
 // Message is the body of a message in the native dialect, without thread id and
 // client turn id.
@@ -104,8 +114,8 @@ type Ended struct{ Type, Message string }
 func (e *Ended) Error() string { return fmt.Sprintf("the turn ended with %s: %s", e.Type, e.Message) }
 
 // Turn sends one message and reads its stream to the end. It adds a new client turn id
-// unless m has one. It retries a 503, and the times include the retries. It calls began,
-// unless it is nil, at the first event.
+// unless m has one. It retries a 503 for maxUnavailable, and the times include the retries. It
+// calls began, unless it is nil, at the first event.
 func (u *User) Turn(ctx context.Context, thread string, m Message, began func()) (t Timing, err error) {
 	body := maps.Clone(m)
 	body["thread_id"] = thread
@@ -113,12 +123,9 @@ func (u *User) Turn(ctx context.Context, thread string, m Message, began func())
 		body["client_turn_id"] = uuid.NewString()
 	}
 	sent := time.Now()
-	resp, err := u.post(ctx, "/api/chat", body)
-	for errors.Is(err, errUnavailable) && ctx.Err() == nil {
-		resp, err = u.post(ctx, "/api/chat", body)
-	}
+	resp, err := u.submit(ctx, body)
 	if err != nil {
-		return t, err
+		return t, fmt.Errorf("message %s of thread %s: %w", body["client_turn_id"], thread, err)
 	}
 	defer resp.Body.Close()
 	lines := bufio.NewScanner(resp.Body)
@@ -157,6 +164,21 @@ func (u *User) Turn(ctx context.Context, thread string, m Message, began func())
 	return t, errors.Join(errors.New("the stream ended early"), lines.Err())
 }
 
+// submit posts a message, again while the answer is a 503.
+func (u *User) submit(ctx context.Context, body Message) (*http.Response, error) {
+	for until := time.Now().Add(maxUnavailable); ; {
+		resp, err := u.post(ctx, "/api/chat", body)
+		if !errors.As(err, new(*unavailableError)) || time.Now().After(until) {
+			return resp, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), err)
+		case <-time.After(retryInterval):
+		}
+	}
+}
+
 func (u *User) post(ctx context.Context, path string, body any) (*http.Response, error) {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -173,11 +195,11 @@ func (u *User) post(ctx context.Context, path string, body any) (*http.Response,
 	}
 	if resp.StatusCode >= 300 {
 		defer resp.Body.Close()
-		if resp.StatusCode == http.StatusServiceUnavailable {
-			return nil, errUnavailable
-		}
 		var problem bytes.Buffer
-		_, _ = problem.ReadFrom(resp.Body)
+		_, _ = problem.ReadFrom(resp.Body) // for the error's text
+		if resp.StatusCode == http.StatusServiceUnavailable {
+			return nil, &unavailableError{problem.String()}
+		}
 		return nil, fmt.Errorf("%s: %s: %s", path, resp.Status, problem.String())
 	}
 	return resp, nil

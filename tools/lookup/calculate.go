@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/tools"
 )
@@ -30,14 +29,10 @@ func Calculate() tools.Tool {
 			"additionalProperties": false
 		}`),
 		Approval: tools.Never,
-		Run: func(_ context.Context, c tools.Call) (tools.Result, error) {
-			in := struct {
-				Formulas []string `json:"formulas"`
-				Decimals *int     `json:"decimals"`
-			}{}
-			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return tools.Failed(messages.ToolUnreadable), nil
-			}
+		Run: tools.With("calculate", func(_ context.Context, c tools.Call, in struct {
+			Formulas []string `json:"formulas"`
+			Decimals *int     `json:"decimals"`
+		}) (tools.Result, error) {
 			decimals := 4
 			if in.Decimals != nil {
 				decimals = min(max(*in.Decimals, 0), maxDecimals)
@@ -54,7 +49,7 @@ func Calculate() tools.Tool {
 				lines = append(lines, fmt.Sprintf("%s %s", formula, written(result, decimals)))
 			}
 			return tools.Result{Content: strings.Join(lines, "\n"), IsError: failed == len(lines)}, nil
-		},
+		}),
 	}
 }
 

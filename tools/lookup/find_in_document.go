@@ -32,43 +32,28 @@ func FindInDocument(library Library) tools.Tool {
 			"additionalProperties": false
 		}`),
 		Approval: tools.Never,
-		Run: func(ctx context.Context, c tools.Call) (tools.Result, error) {
-			in := struct {
-				Document string `json:"document"`
-				Words    string `json:"words"`
-				Pattern  string `json:"pattern"`
-				Around   int    `json:"around"`
-				Skip     int    `json:"skip"`
-			}{}
-			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return tools.Failed(messages.ToolUnreadable), nil
-			}
+		Run: withPassages("find_in_document", library, func(ctx context.Context, in struct {
+			ofDocument
+			Words   string `json:"words"`
+			Pattern string `json:"pattern"`
+			Around  int    `json:"around"`
+			Skip    int    `json:"skip"`
+		}, doc chat.Document, all []chat.Hit) (tools.Result, error) {
 			fits, why := matcher(in.Words, in.Pattern)
 			if why != "" {
 				return tools.Failed(messages.Plain(why)), nil
 			}
-			doc, why, err := one(ctx, library, c.Owner, in.Document)
-			if err == nil && why != "" {
-				return tools.Result{Content: why}, nil
-			}
-			var all []chat.Hit
-			if err == nil {
-				all, err = library.DocumentChunks(ctx, c.Owner, doc.ID, maxRead)
-			}
 			var places []int
 			for i := range all {
-				if err = ctx.Err(); err != nil {
-					break
+				if err := ctx.Err(); err != nil {
+					return tools.Result{}, err
 				}
 				if fits(all[i].Heading, all[i].Text) {
 					places = append(places, i)
 				}
 			}
-			if err != nil {
-				return tools.Result{}, fmt.Errorf("find_in_document: %w", err)
-			}
 			return foundPlaces(doc, all, places, in.Skip, in.Around), nil
-		},
+		}),
 	}
 }
 

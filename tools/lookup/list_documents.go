@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
@@ -33,19 +32,15 @@ func ListDocuments(docs Library) tools.Tool {
 			"additionalProperties": false
 		}`),
 		Approval: tools.Never,
-		Run: func(ctx context.Context, c tools.Call) (tools.Result, error) {
-			in := struct {
-				Title string `json:"title"`
-			}{}
-			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return tools.Failed(messages.ToolUnreadable), nil
-			}
+		Run: tools.With("list_documents", func(ctx context.Context, c tools.Call, in struct {
+			Title string `json:"title"`
+		}) (tools.Result, error) {
 			visible, err := docs.VisibleDocuments(ctx, c.Owner)
 			if err != nil {
-				return tools.Result{}, fmt.Errorf("list_documents: %w", err)
+				return tools.Result{}, err
 			}
 			return tools.Result{Content: listed(visible, in.Title)}, nil
-		},
+		}),
 	}
 }
 

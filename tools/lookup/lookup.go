@@ -104,6 +104,29 @@ func one(ctx context.Context, docs Library, owner, name string) (doc chat.Docume
 	return doc, "Several documents are called like that. Name one by its id, or ask the person which one is meant:\n" + strings.Join(lines, "\n"), nil
 }
 
+// ofDocument names the document that a tool looks at.
+type ofDocument struct {
+	Document string `json:"document"`
+}
+
+func (d ofDocument) name() string { return d.Document }
+
+// withPassages is tools.With for a tool that looks at all passages of the document that its
+// arguments name.
+func withPassages[In interface{ name() string }](name string, library Library, run func(ctx context.Context, in In, doc chat.Document, all []chat.Hit) (tools.Result, error)) func(context.Context, tools.Call) (tools.Result, error) {
+	return tools.With(name, func(ctx context.Context, c tools.Call, in In) (tools.Result, error) {
+		doc, why, err := one(ctx, library, c.Owner, in.name())
+		if err != nil || why != "" {
+			return tools.Result{Content: why}, err
+		}
+		all, err := library.DocumentChunks(ctx, c.Owner, doc.ID, maxRead)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		return run(ctx, in, doc, all)
+	})
+}
+
 func noDocument(name string) string {
 	return "No document is called " + shortName(name) + ". list_documents shows what there is."
 }

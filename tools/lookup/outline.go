@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/documents/layout"
 	"github.com/palaver-chat/palaver/internal/language"
@@ -35,28 +34,13 @@ func Outline(library Library) tools.Tool {
 			"additionalProperties": false
 		}`),
 		Approval: tools.Never,
-		Run: func(ctx context.Context, c tools.Call) (tools.Result, error) {
-			in := struct {
-				Document string `json:"document"`
-				Words    string `json:"words"`
-				From     int    `json:"from"`
-			}{}
-			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return tools.Failed(messages.ToolUnreadable), nil
-			}
-			doc, why, err := one(ctx, library, c.Owner, in.Document)
-			if err == nil && why != "" {
-				return tools.Result{Content: why}, nil
-			}
-			var all []chat.Hit
-			if err == nil {
-				all, err = library.DocumentChunks(ctx, c.Owner, doc.ID, maxRead)
-			}
-			if err != nil {
-				return tools.Result{}, fmt.Errorf("outline: %w", err)
-			}
+		Run: withPassages("outline", library, func(_ context.Context, in struct {
+			ofDocument
+			Words string `json:"words"`
+			From  int    `json:"from"`
+		}, doc chat.Document, all []chat.Hit) (tools.Result, error) {
 			return tools.Result{Content: outlined(doc, all, in.Words, in.From)}, nil
-		},
+		}),
 	}
 }
 
@@ -90,10 +74,8 @@ type entry struct {
 }
 
 func (e entry) place() string {
-	if page := chat.PageAt(e.at.Pages, e.start); page > 0 {
-		return fmt.Sprintf("passage %d (page %d)", e.at.Ordinal, page)
-	}
-	return fmt.Sprintf("passage %d", e.at.Ordinal)
+	e.at.Start = e.start
+	return where(e.at)
 }
 
 // entries finds the headings and tables of a document in its passages.

@@ -35,31 +35,12 @@ func QueryTable(library Library) tools.Tool {
 			"additionalProperties": false
 		}`),
 		Approval: tools.Never,
-		Run: func(ctx context.Context, c tools.Call) (tools.Result, error) {
-			in := struct {
-				Document string `json:"document"`
-				SQL      string `json:"sql"`
-			}{}
-			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return tools.Failed(messages.ToolUnreadable), nil
-			}
-			doc, why, err := one(ctx, library, c.Owner, in.Document)
-			if err == nil && why != "" {
-				return tools.Result{Content: why}, nil
-			}
-			var all []chat.Hit
-			if err == nil {
-				all, err = library.DocumentChunks(ctx, c.Owner, doc.ID, maxRead)
-			}
-			if err != nil {
-				return tools.Result{}, fmt.Errorf("query_table: %w", err)
-			}
-			r, err := queried(ctx, doc, all, in.SQL)
-			if err != nil {
-				return tools.Result{}, fmt.Errorf("query_table: %w", err)
-			}
-			return r, nil
-		},
+		Run: withPassages("query_table", library, func(ctx context.Context, in struct {
+			ofDocument
+			SQL string `json:"sql"`
+		}, doc chat.Document, all []chat.Hit) (tools.Result, error) {
+			return queried(ctx, doc, all, in.SQL)
+		}),
 	}
 }
 

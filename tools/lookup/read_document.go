@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -34,30 +33,24 @@ func ReadDocument(library Library, search Searcher) tools.Tool {
 			}
 		}`),
 		Approval: tools.Never,
-		Run: func(ctx context.Context, c tools.Call) (tools.Result, error) {
-			var in reading
-			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return tools.Failed(messages.ToolUnreadable), nil
-			}
+		Run: tools.With("read_document", func(ctx context.Context, c tools.Call, in reading) (tools.Result, error) {
 			doc, why, err := one(ctx, library, c.Owner, in.Document)
-			if err == nil && why != "" {
-				return tools.Result{Content: why}, nil
+			if err != nil || why != "" {
+				return tools.Result{Content: why}, err
 			}
-			if err == nil && in.Query != "" {
-				var hits []chat.Hit
-				if hits, err = search.Search(ctx, c.Owner, in.Query, []string{doc.ID}, maxPassages); err == nil {
-					return together([]string{in.Query}, [][]chat.Hit{hits}), nil
+			if in.Query != "" {
+				hits, err := search.Search(ctx, c.Owner, in.Query, []string{doc.ID}, maxPassages)
+				if err != nil {
+					return tools.Result{}, err
 				}
+				return together([]string{in.Query}, [][]chat.Hit{hits}), nil
 			}
-			var all []chat.Hit
-			if err == nil {
-				all, err = library.DocumentChunks(ctx, c.Owner, doc.ID, in.needs())
-			}
+			all, err := library.DocumentChunks(ctx, c.Owner, doc.ID, in.needs())
 			if err != nil {
-				return tools.Result{}, fmt.Errorf("read_document: %w", err)
+				return tools.Result{}, err
 			}
 			return in.read(doc, all), nil
-		},
+		}),
 	}
 }
 

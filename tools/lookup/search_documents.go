@@ -1,9 +1,9 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -39,23 +39,17 @@ func SearchDocuments(search Searcher, library Library) tools.Tool {
 			"additionalProperties": false
 		}`),
 		Approval: tools.Never,
-		Run: func(ctx context.Context, c tools.Call) (tools.Result, error) {
-			in := struct {
-				Query     string   `json:"query"`
-				Also      []string `json:"also"`
-				Documents []string `json:"documents"`
-				Set       string   `json:"set"`
-				Limit     int      `json:"limit"`
-			}{}
-			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return tools.Failed(messages.ToolUnreadable), nil
-			}
-			if in.Limit == 0 {
-				in.Limit = defaultPassages
-			}
+		Run: tools.With("search_documents", func(ctx context.Context, c tools.Call, in struct {
+			Query     string   `json:"query"`
+			Also      []string `json:"also"`
+			Documents []string `json:"documents"`
+			Set       string   `json:"set"`
+			Limit     int      `json:"limit"`
+		}) (tools.Result, error) {
+			in.Limit = cmp.Or(in.Limit, defaultPassages)
 			only, why, err := scope(ctx, library, c.Owner, in.Documents[:min(len(in.Documents), maxNamed)], in.Set)
 			if err != nil {
-				return tools.Result{}, fmt.Errorf("search_documents: %w", err)
+				return tools.Result{}, err
 			}
 			if why != "" {
 				return tools.Failed(messages.Plain(why)), nil
@@ -70,10 +64,10 @@ func SearchDocuments(search Searcher, library Library) tools.Tool {
 				})
 			}
 			if err := g.Wait(); err != nil {
-				return tools.Result{}, fmt.Errorf("search_documents: %w", err)
+				return tools.Result{}, err
 			}
 			return together(queries, found), nil
-		},
+		}),
 	}
 }
 

@@ -70,6 +70,9 @@ const (
 	maxServerName  = 24
 )
 
+// ValidServer reports whether an MCP server may have the name.
+func ValidServer(name string) bool { return len(name) <= maxServerName && serverName.MatchString(name) }
+
 // serverName leaves room for the tool's name and cannot contain "__", which separates the
 // two.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$`)

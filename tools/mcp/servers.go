@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -414,9 +415,7 @@ func (s *server) offer(found []*sdk.Tool) (out []tools.Tool, notes []Note) {
 
 func (s *server) tool(t *sdk.Tool, schema json.RawMessage) tools.Tool {
 	description := t.Description
-	if description == "" {
-		description = t.Title
-	}
+	description = cmp.Or(description, t.Title)
 	readOnly := t.Annotations != nil && t.Annotations.ReadOnlyHint
 	destructive := !readOnly && t.Annotations != nil && t.Annotations.DestructiveHint != nil && *t.Annotations.DestructiveHint
 	openWorld := t.Annotations != nil && t.Annotations.OpenWorldHint != nil && *t.Annotations.OpenWorldHint

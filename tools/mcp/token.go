@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/base64"
@@ -36,9 +37,7 @@ func (s signer) signs() bool { return s.secret != "" }
 // token returns a short-lived token that proves to one server who the owner is; owner "" stands for
 // the service itself.
 func (s signer) token(owner, server string) (string, error) {
-	if owner == "" {
-		owner = serviceSubject
-	}
+	owner = cmp.Or(owner, serviceSubject)
 	key, err := Key(s.secret, server)
 	if err != nil {
 		return "", err

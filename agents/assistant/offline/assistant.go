@@ -3,12 +3,12 @@
 package offline
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	documents "github.com/palaver-chat/palaver/agents/documents/offline"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
@@ -24,6 +24,8 @@ const listDocuments = "list_documents"
 
 // answer calls tools, or says what they returned.
 func answer(f llm.Facts) (a offline.Answer) {
+	f.Language = intent.LanguageOf(f.Message, f.Recent)
+	a.Language = f.Language
 	open := toolcall.Requests(f, intent.Instruction(f.Message), false)
 	if calls := toolcall.Callable(open); len(calls) > 0 {
 		return offline.Answer{Calls: calls}
@@ -40,7 +42,7 @@ func answer(f llm.Facts) (a offline.Answer) {
 	further := furtherQuestions(f)
 	for _, u := range f.Used {
 		if u.Call.Name == listDocuments && !u.IsError {
-			add(documents.Library(f.Message, intent.LanguageOf(f.Message, f.Recent), f.Library, f.Now))
+			add(documents.Library(f.Message, f.Language, f.Library, f.Now))
 			continue
 		}
 		if u.Call.Name != "search_documents" || u.IsError {
@@ -63,10 +65,10 @@ func answer(f llm.Facts) (a offline.Answer) {
 		add(documents.Inquire(f))
 	}
 	if len(parts) == 0 {
-		add(introduction(f.Tools))
+		add(introduction(f.Language, f.Tools))
 	}
 	if f.Images > 0 {
-		add("I cannot see pictures: without a language model the attached ones are not looked at.")
+		add(messages.SeesNoPictures.In(f.Language, nil))
 	}
 	a.Text = strings.Join(parts, "\n\n")
 	return a
@@ -91,10 +93,10 @@ func queryOf(c llm.ToolCall) string {
 // searchAnswer answers from the passages of a search. more is what else the message asks
 // about them.
 func searchAnswer(f llm.Facts, query, more string, passages []llm.Passage) string {
+	searched := messages.Params{"query": italic(query)}
 	if len(passages) == 0 {
-		return "The search for " + italic(query) + " found nothing in your documents."
+		return messages.SearchedNothing.In(f.Language, searched)
 	}
-	f.Language = intent.LanguageOf(f.Message, f.Recent)
 	answer := documents.Inquire(llm.Facts{Message: query + more, Language: f.Language, Passages: passages, Documents: f.Documents})
 	if answer != documents.NothingFound(f) {
 		return answer
@@ -102,7 +104,7 @@ func searchAnswer(f llm.Facts, query, more string, passages []llm.Passage) strin
 	// No sentence has the words of the query: show the first of each passage.
 	const most = 3
 	var b strings.Builder
-	b.WriteString("The search for " + italic(query) + " found:\n")
+	b.WriteString(messages.Searched.In(f.Language, searched) + "\n")
 	firsts := excerpt.Gather(passages, nil).FirstOfEach(passages)
 	if len(firsts) == 0 {
 		return documents.NothingFound(f)
@@ -119,33 +121,34 @@ func italic(text string) string {
 	return "*" + strings.Trim(strings.ReplaceAll(toolcall.OneLine(text), "*", ""), " .?!") + "*"
 }
 
-// introduction says what the engine is and what it can do with the given tools.
-func introduction(tools []llm.Tool) string {
+// introduction says in a language what the engine is and what it can do with the given tools.
+func introduction(lang string, tools []llm.Tool) string {
 	const most = 12
 	var can, others []string
+	add := func(m messages.Message, values messages.Params) { can = append(can, "- "+m.In(lang, values)) }
 	for _, t := range tools {
 		switch t.Name {
 		case "search_documents":
-			can = append(can, "- search your documents: *search my documents for notice periods*")
+			add(messages.CanSearch, nil)
 		case "list_documents":
-			can = append(can, "- list them: *list my documents*")
+			add(messages.CanList, nil)
 		case "generate_image":
-			can = append(can, "- draw a placeholder for a picture: *draw a lighthouse*")
+			add(messages.CanDraw, nil)
 		case "read_result":
 		default:
 			others = append(others, "`"+t.Name+"`")
 		}
 	}
 	if n := len(others); n > 0 {
-		more := ""
+		first := strings.Trim(others[0], "`")
 		if n > most {
-			others, more = others[:most], fmt.Sprintf(" and %d more", n-most)
+			others = append(others[:most], messages.MoreTools.In(lang, messages.Params{"n": n - most}))
 		}
-		can = append(can, "- call a tool that you name, with its arguments: *call "+strings.Trim(others[0], "`")+" name=value*. There are "+strings.Join(others, ", ")+more+".")
+		add(messages.CanCall, messages.Params{"tool": first, "tools": messages.Joined(lang, others)})
 	}
-	text := "I am Palaver's offline engine. No language model is configured on this server, so I cannot hold a conversation."
+	text := messages.OfflineEngine.In(lang, nil)
 	if len(can) == 0 {
 		return text
 	}
-	return text + " What I can do:\n\n" + strings.Join(can, "\n")
+	return text + " " + messages.CanDo.In(lang, nil) + "\n\n" + strings.Join(can, "\n")
 }

@@ -173,6 +173,10 @@ func TestTheAnswerSaysWhatTheToolsReturned(t *testing.T) {
 		{"something missing", llm.Facts{Message: "call everything__get-sum with a=2"}, []string{"I need `b`", "call everything__get-sum b=…"}, nil},
 		{"passages and no call", llm.Facts{Message: "How many days of annual leave can be carried over?", Passages: []llm.Passage{leavePassage}}, []string{"five days", "[1]", offline.QuotesNotice}, nil},
 		{"nothing to do", llm.Facts{Message: "hello"}, []string{"offline engine", "search my documents for", "`fs__read_file`", offline.PlainNotice}, nil},
+		{"nothing to do, in another language", llm.Facts{Message: "Was kannst du für mich tun?", Images: 1},
+			[]string{"Ich bin Palavers Offline-Engine", "Ihre Dokumente durchsuchen", "keine Bilder sehen"}, []string{"I am", "I cannot", offline.PlainNotice}},
+		{"nothing found, in another language", llm.Facts{Message: "Was steht in den Richtlinien über Urlaub?", Used: []llm.Used{used("search_documents", `{"query":"Urlaub"}`, "Nothing was found.")}},
+			[]string{"Die Suche nach *Urlaub* hat in Ihren Dokumenten nichts gefunden."}, []string{"The search"}},
 		{"pictures", llm.Facts{Message: "what is this?", Images: 2}, []string{"cannot see pictures"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

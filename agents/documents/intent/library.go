@@ -91,3 +91,9 @@ var needsModel = regexp.MustCompile(`(?i)` + lists.Pattern("needs a model"))
 
 // NeedsModel reports whether only a language model can do what a message asks for.
 func NeedsModel(message string) bool { return needsModel.MatchString(message) }
+
+// asksForJudgement matches requests for an opinion, an assessment, advice or ideas.
+var asksForJudgement = regexp.MustCompile(`(?i)` + lists.Pattern("asks for a judgement"))
+
+// AsksForJudgement reports whether a message asks what somebody thinks, and not what documents say.
+func AsksForJudgement(message string) bool { return asksForJudgement.MatchString(message) }

@@ -53,6 +53,37 @@ func TestRequestsThatNeedAModel(t *testing.T) {
 	}
 }
 
+func TestRequestsForAJudgement(t *testing.T) {
+	for message, want := range map[string]bool{
+		"What do you think of the lease?":                          true,
+		"Is the supplier contract fair?":                           true,
+		"Is this a good deal for the tenant?":                      true,
+		"Should we sign it?":                                       true,
+		"Give me some ideas for a better policy":                   true,
+		"Was hältst du vom Mietvertrag?":                           true,
+		"Ist der Mietvertrag fair?":                                true,
+		"Sollten wir den Vertrag unterschreiben?":                  true,
+		"Que pensez-vous du bail ?":                                true,
+		"Est-ce que le bail est équitable ?":                       true,
+		"¿Qué opina del contrato?":                                 true,
+		"¿El contrato es justo?":                                   true,
+		"Wat vind je van het contract?":                            true,
+		"Is het contract eerlijk?":                                 true,
+		"What is the notice period?":                               false,
+		"Should a breach be reported?":                             false,
+		"Are goods returned in good condition paid for?":           false,
+		"Does the report have recommendations for the board?":      false,
+		"What are the risks of the company?":                       false,
+		"Ist das Rauchen in der Wohnung erlaubt?":                  false,
+		"Was ist bei guter Führung vorgesehen?":                    false,
+		"Quels sont les arguments pour la fusion ?":                false,
+		"¿Cuáles son las sugerencias para el consejo en la carta?": false,
+		"Welke goederen zijn goedgekeurd?":                         false,
+	} {
+		require.Equal(t, want, AsksForJudgement(message), message)
+	}
+}
+
 func TestImportsOfAllConversationsAreAQuestionAboutTheLibrary(t *testing.T) {
 	for _, message := range []string{
 		"list my imports everywhere", "What have I imported in all conversations?", "Which files did I import in total?",

@@ -88,8 +88,8 @@ func answered(t testing.TB, task llm.Task, f llm.Facts) string {
 	if usage := reply.Usage; usage.CostUSD != 0 || usage.Calls != 1 || usage.TokensOut == 0 {
 		t.Errorf("usage %+v", reply.Usage)
 	}
-	if !strings.Contains(b.String(), offline.QuotesNotice) {
-		t.Error("the answer does not say what it is")
+	if notice := messages.AnswerOffline.In(string(voiceOf(f)), nil); !strings.HasSuffix(b.String(), "\n\n_"+notice+"_") {
+		t.Errorf("the answer does not end with %q:\n%s", notice, b.String())
 	}
 	return b.String()
 }
@@ -442,4 +442,18 @@ The supplier assigns at least 7 employees to the contract.
 	f.Passages = f.Passages[:len(f.Passages)-1] // without the one that answers
 	f.Message = "How many employees does the contract require?"
 	has(t, answered(t, llm.TaskInquire, f), messages.NothingFound.Text)
+}
+
+func TestHowMuchIsAnsweredByAnAmountAndNotByADate(t *testing.T) {
+	for _, test := range []struct{ title, text, question, want string }{
+		{"Hosting Contract", "## Fees\nThe fee may be adjusted once a year, on 1 February. The customer pays a monthly fee of 18,400 euros for the hosting.", "How much is the fee?", "18,400 euros"},
+		{"Mietvertrag", "## Miete\nDie Miete wird jedes Jahr am 1. Februar angepasst. Die monatliche Miete für die Wohnung beträgt 1.250 Euro.", "Wie viel Miete ist zu zahlen?", "1.250 Euro"},
+		{"Bail", "## Loyer\nLe loyer est révisé chaque année, le 1er mars. Le loyer mensuel du logement est fixé à 850 euros.", "À combien s'élève le loyer ?", "850 euros"},
+		{"Contrato", "## Renta\nLa renta se revisa cada año, el 1 de marzo. La renta mensual de la vivienda es de 900 euros.", "¿Cuánto es la renta?", "900 euros"},
+		{"Huurcontract", "## Huur\nDe huur wordt elk jaar op 1 maart aangepast. De maandelijkse huur van de woning is 1.100 euro.", "Hoeveel is de huur?", "1.100 euro"},
+	} {
+		got := answered(t, llm.TaskInquire, llm.Facts{Message: test.question, Passages: passages(1, "c", test.title, test.text)})
+		first, _, _ := strings.Cut(got, "[1]")
+		has(t, first, test.want)
+	}
 }

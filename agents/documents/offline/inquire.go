@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
@@ -19,9 +20,9 @@ func NothingFound(f llm.Facts) string { return voiceOf(f).say(messages.NothingFo
 const documentNouns = `(?:guidelines?|polic(?:y|ies)|circulars?|contracts?|agreements?|handbooks?|manuals?|memos?|memorandum|reports?|leases?)`
 
 var (
-	asksNumber        = regexp.MustCompile(`(?i)\b(?:how (?:much|many|long|often|high|large|soon|old|late|quick(?:ly)?|fast|frequently)|when|what (?:percentage|percent|date|amount|number|limit|ratio|rate|deadline|period|price|cost)|minimum|maximum|deadline|limit|threshold)\b`)
+	asksFigure        = regexp.MustCompile(`(?i)` + lists.Pattern("asks for a figure"))
 	asksDefinition    = regexp.MustCompile(`(?i)^(?:what (?:is|are|does)|define|meaning of)\b`)
-	asksCount         = regexp.MustCompile(`(?i)\bhow (?:many|much)\b`)
+	asksAmount        = regexp.MustCompile(`(?i)` + lists.Pattern("asks for an amount"))
 	startsWithPronoun = regexp.MustCompile(`^(?:It|They|This|These|Such|He|She|That|Those)\b`)
 	ofDocument        = regexp.MustCompile(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + documentNouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
 	defines           = regexp.MustCompile(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
@@ -40,11 +41,17 @@ func Inquire(f llm.Facts) string {
 	}
 	parts := Parts(question)
 	if len(parts) == 1 {
+		if text, ok := structured(question, f); ok {
+			return text
+		}
 		return sentences(f, gather(f.Passages, nil))
 	}
 	var answers []string
 	for _, part := range parts {
 		text, ok := FromTables(part, f)
+		if !ok {
+			text, ok = structured(part, f)
+		}
 		if !ok {
 			f.Message = part
 			text = sentences(f, gather(f.Passages, nil))
@@ -97,26 +104,41 @@ func textsOf(passages []llm.Passage, doc string) (texts []string) {
 func sentences(f llm.Facts, p pool) string {
 	const most = 5
 	question, _ := asked(f)
-	v, note := voiceOf(f), ""
-	if intent.NeedsModel(intent.Instruction(f.Message)) {
-		note = v.say(messages.NeedsModel, nil) + "\n\n"
+	p.lists = byLead(itemLists(f))
+	v, cannot, note := voiceOf(f), "", ""
+	instruction := intent.Instruction(f.Message)
+	judge := intent.AsksForJudgement(instruction)
+	switch {
+	case intent.NeedsModel(instruction):
+		cannot = v.say(messages.NeedsModel, nil) + " "
+	case judge:
+		cannot = v.say(messages.NoJudgement, nil) + " "
+	case asksForRanking.MatchString(instruction):
+		cannot = v.say(messages.NoRanking, nil) + " "
+	}
+	if cannot != "" {
+		note = cannot + v.say(messages.MayHelp, nil) + "\n\n"
+	}
+	if named := ofDocuments(f); judge && len(named) > 0 { // what it says; no word of the question is in it
+		f.Passages = named
+		return note + summarize(f)
 	}
 	ranked := p.rank(question, f.Passages, f.Documents)
 	if len(ranked) == 0 {
-		if len(p.Excerpts) > 0 && (note != "" || intent.HasNoSubject(intent.Instruction(f.Message)) || p.onlyTitles(question, f.Documents)) { // "what does it say?"
+		if len(p.Excerpts) > 0 && (note != "" && len(f.Documents) > 0 || intent.HasNoSubject(instruction) || p.onlyTitles(question, f.Documents)) { // "what does it say?"
 			return note + summarize(f)
 		}
 		if closest := p.FirstOfEach(f.Passages); f.Weak && len(closest) > 0 {
-			return nothingFound(f) + " " + v.say(messages.Closest, nil) + "\n" + list(closest[:min(len(closest), maxClosest)], f.Passages)
+			return cannot + nothingFound(f) + " " + v.say(messages.Closest, nil) + "\n" + p.closest(v, closest[:min(len(closest), maxClosest)], f.Passages)
 		}
-		return NothingFound(f)
+		return cannot + NothingFound(f)
 	}
 	if f.Weak {
 		var closest []excerpt.Excerpt
 		for _, r := range ranked[:min(len(ranked), maxClosest)] {
 			closest = append(closest, r.Excerpt)
 		}
-		return note + nothingFound(f) + " " + v.say(messages.Closest, nil) + "\n" + list(closest, f.Passages)
+		return cannot + nothingFound(f) + " " + v.say(messages.Closest, nil) + "\n" + p.closest(v, closest, f.Passages)
 	}
 	var picked []scored
 	for _, r := range ranked {
@@ -132,13 +154,26 @@ func sentences(f llm.Facts, p pool) string {
 	for _, s := range picked {
 		quotes = append(quotes, s.Excerpt)
 	}
-	first, rest := excerpt.RowsLike(quotes)
+	quotes = p.joinItems(quotes)
 	var b strings.Builder
 	title := "**" + excerpt.PlainTitle(f.Passages[picked[0].Passage].Title) + "**"
-	b.WriteString(note + v.say(messages.AccordingTo, messages.Params{"title": title}) + " " + first + "\n")
+	b.WriteString(note + v.say(messages.AccordingTo, messages.Params{"title": title}) + " ")
+	if l, ok := p.list(quotes[0]); ok { // the list is the answer
+		v.writeList(&b, l, "")
+		return b.String()
+	}
+	first, rest := excerpt.RowsLike(quotes)
+	b.WriteString(first + "\n")
 	for len(rest) > 0 {
 		title := "**" + excerpt.PlainTitle(f.Passages[rest[0].Passage].Title) + "**: "
+		l, leads := p.list(rest[0])
 		first, rest = excerpt.RowsLike(rest)
+		if leads {
+			var listed strings.Builder
+			v.writeList(&listed, l, "  ")
+			first = strings.TrimRight(listed.String(), "\n")
+			rest = slices.DeleteFunc(rest, l.has)
+		}
 		switch rows := strings.HasPrefix(first, "\n"); {
 		case rows:
 			b.WriteString("\n" + title + first)
@@ -150,6 +185,13 @@ func sentences(f llm.Facts, p pool) string {
 	}
 	b.WriteString(p.rowsSeen(question, f, picked[0]))
 	return b.String()
+}
+
+// ofDocuments returns the passages of the documents that the question names.
+func ofDocuments(f llm.Facts) []llm.Passage {
+	return slices.DeleteFunc(slices.Clone(f.Passages), func(x llm.Passage) bool {
+		return !slices.ContainsFunc(f.Documents, func(d llm.Document) bool { return d.ID == x.DocID })
+	})
 }
 
 // nothingFound says that nothing was found, and that a question in another language than the
@@ -169,10 +211,17 @@ func nothingFound(f llm.Facts) string {
 // maxClosest is the number of sentences in an answer that has found too little.
 const maxClosest = 3
 
-func list(quotes []excerpt.Excerpt, passages []llm.Passage) string {
+// closest lists the sentences that are closest to a question, with what they introduce.
+func (p pool) closest(v voice, quotes []excerpt.Excerpt, passages []llm.Passage) string {
 	var b strings.Builder
 	for len(quotes) > 0 {
 		title, text := "**"+excerpt.PlainTitle(passages[quotes[0].Passage].Title)+"**: ", ""
+		if l, ok := p.list(quotes[0]); ok {
+			b.WriteString("\n- " + title)
+			v.writeList(&b, l, "  ")
+			quotes = quotes[1:]
+			continue
+		}
 		if text, quotes = excerpt.RowsLike(quotes); strings.HasPrefix(text, "\n") {
 			b.WriteString("\n\n" + title + text)
 		} else {
@@ -246,13 +295,19 @@ func citedPassages(passages []llm.Passage, picked []scored) []llm.Passage {
 }
 
 // tellsFigure reports whether a sentence has a figure that the question does not have. The 1
-// in a question about "tier 1" is not an answer.
-func tellsFigure(text, question string) bool {
+// in a question about "tier 1" is not an answer. A date is no amount.
+func tellsFigure(text, question string, amount bool) bool {
 	given := map[string]bool{}
 	for _, w := range strings.Fields(question) {
 		given[strings.Trim(w, ".,;:?!")] = true
 	}
-	return slices.ContainsFunc(language.Figures(text), func(f string) bool { return !given[strings.Fields(f)[0]] })
+	text = language.WithoutClauseNumber(text)
+	if !amount && slices.ContainsFunc(language.Figures(text), func(f string) bool { return !given[strings.Fields(f)[0]] }) {
+		return true
+	}
+	return slices.ContainsFunc(figures.Find(text), func(f figures.Figure) bool {
+		return !given[strings.Fields(f.Text)[0]] && (!amount || f.Day.IsZero() && !f.IsYear())
+	})
 }
 
 var (
@@ -287,16 +342,11 @@ type scored struct {
 	score float64
 }
 
-// rank orders the sentences that answer a question, the best first, by BM25 of the
-// question's words in the sentence and, with less weight, in its heading and title. It
-// leaves out sentences with too few of the words. Words of titles, and "the circular",
-// count only when nothing else is asked. When a section's heading is what is asked, its
-// first sentence ranks higher than the others. When a definition is asked, a sentence that
-// begins with the term ranks higher.
-func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document) []scored {
-	const k, b = 1.2, 0.6
-	kind := p.Vocab.Query(strings.Join(ofDocument.FindAllString(question, -1), " "))
-	q := p.Vocab.Query(strings.Join(language.AskedWords(question), " "))
+// asked returns the words that a question asks for, and those of its nouns for documents. Words of
+// titles, and "the circular", count only when nothing else is asked.
+func (p pool) asked(question string, docs []llm.Document) (q, kind excerpt.Vector) {
+	kind = p.Vocab.Query(strings.Join(ofDocument.FindAllString(question, -1), " "))
+	q = p.Vocab.Query(strings.Join(language.AskedWords(question), " "))
 	if rest := q.Without(kind); len(rest) > 0 {
 		q = rest
 	}
@@ -305,6 +355,17 @@ func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document)
 	} else if rest := p.Vocab.Query(strings.Join(slices.DeleteFunc(language.AskedWords(question), intent.NamesKind), " ")); len(rest) > 0 {
 		q = rest // "outsourcing" of "Circular 2025/04", whose title has it
 	}
+	return q, kind
+}
+
+// rank orders the sentences that answer a question, the best first, by BM25 of the
+// question's words in the sentence and, with less weight, in its heading and title. It
+// leaves out sentences with too few of the words. When a section's heading is what is asked, its
+// first sentence ranks higher than the others. When a definition is asked, a sentence that
+// begins with the term ranks higher.
+func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document) []scored {
+	const k, b = 1.2, 0.6
+	q, kind := p.asked(question, docs)
 	asked, least := 0.0, 0.3
 	for _, e := range q {
 		if p.Vocab.DF[e.Word] == 0 {
@@ -323,8 +384,8 @@ func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document)
 		length += float64(len(s.Vec))
 	}
 	length /= max(1, float64(len(p.Excerpts)))
-	count := asksCount.MatchString(question)
-	number, definition := asksNumber.MatchString(question), asksDefinition.MatchString(strings.TrimSpace(question))
+	count := asksAmount.MatchString(question)
+	figure, definition := count || asksFigure.MatchString(question), asksDefinition.MatchString(strings.TrimSpace(question))
 	best := 0.0
 	for _, x := range passages {
 		best = max(best, x.Score)
@@ -379,7 +440,7 @@ func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document)
 			covered, score = asked, score+10*asked
 		}
 		// What is asked may be the title: then a figure is an answer to "how long".
-		if titled > 0.99*asked && number && tellsFigure(s.Text, question) {
+		if titled > 0.99*asked && figure && tellsFigure(s.Text, question, count) {
 			covered = asked
 		}
 		isMeant := meant[passages[s.Passage].DocID] // a name is a hint
@@ -387,13 +448,14 @@ func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document)
 			continue
 		}
 		score *= 0.5 + covered/asked
+		told := figure && tellsFigure(s.Text, question, count)
 		if about {
 			score *= 1.8
-			if s.First {
+			if s.First && told == figure {
 				score *= 1.5
 			}
 		}
-		if number && tellsFigure(s.Text, question) {
+		if told {
 			score *= 1.6
 		}
 		if at := defines.FindStringIndex(s.Text); definition && at != nil {
@@ -402,7 +464,7 @@ func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document)
 				score *= 2.5
 			}
 		}
-		if strings.HasSuffix(s.Text, "?") || strings.HasSuffix(s.Text, ":") {
+		if _, leads := p.list(s); !leads && (strings.HasSuffix(s.Text, "?") || strings.HasSuffix(s.Text, ":")) {
 			score *= 0.6
 		}
 		if len(kind.Without(title)) < len(kind) { // its title has the document noun of the question

@@ -3,10 +3,12 @@
 package offline
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
@@ -21,7 +23,7 @@ func Rules() offline.Rules {
 			llm.TaskSummarize: answer(summarize),
 			llm.TaskCompare:   answer(compare),
 			llm.TaskAudit:     answer(audit),
-			llm.TaskTalk:      func(f llm.Facts) offline.Answer { return offline.Answer{Text: talk(f)} },
+			llm.TaskTalk:      func(f llm.Facts) offline.Answer { return offline.Answer{Text: talk(f), Language: string(voiceOf(f))} },
 		},
 		Structured: map[string]func(llm.Facts) any{
 			llm.IntentSchema.Name:   func(f llm.Facts) any { return intent.Classify(f) },
@@ -39,7 +41,11 @@ func voiceOf(f llm.Facts) voice {
 	if f.Language != "" {
 		return voice(f.Language)
 	}
-	return voice(intent.LanguageOf(f.Message, f.Recent))
+	var names []string // in another language, maybe
+	for _, d := range f.Documents {
+		names = append(append(names, d.Title, d.Label), d.Names...)
+	}
+	return voice(cmp.Or(intent.LanguageOf(language.ReplaceNames(f.Message, names, " "), nil), intent.LanguageOf(f.Message, f.Recent)))
 }
 
 func (v voice) say(m messages.Message, values messages.Params) string { return m.In(string(v), values) }
@@ -52,13 +58,16 @@ func answer(action func(llm.Facts) string) func(llm.Facts) offline.Answer {
 		if calls := toolcall.Callable(toolcall.Requests(f, text, true)); len(calls) > 0 {
 			return offline.Answer{Calls: calls}
 		}
-		return offline.Answer{Text: strings.TrimSpace(action(f)) + toolcall.Outcomes(f, text), Quotes: true}
+		return offline.Answer{Text: strings.TrimSpace(action(f)) + toolcall.Outcomes(f, text), Language: string(voiceOf(f)), Quotes: true}
 	}
 }
 
 // pool is the sentences of a request's passages.
-type pool struct{ *excerpt.Pool }
+type pool struct {
+	*excerpt.Pool
+	lists map[string]itemList // of their documents, by byLead
+}
 
 func gather(passages []llm.Passage, normal func(string) string) pool {
-	return pool{excerpt.Gather(passages, normal)}
+	return pool{Pool: excerpt.Gather(passages, normal)}
 }

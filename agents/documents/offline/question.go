@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	_ "embed"
 	"maps"
 	"regexp"
@@ -56,6 +57,9 @@ func (s span) has(at int) bool { return s.start <= at && at < s.end }
 
 // find returns the places of the entries of a list in a text of small letters, as whole words.
 func find(list, text string) (out []span) {
+	if phrases()[list] == nil { // a dimension without an adjective
+		return nil
+	}
 	for _, m := range phrases()[list].FindAllStringIndex(text, -1) {
 		before, _ := utf8.DecodeLastRuneInString(text[:m[0]])
 		after, _ := utf8.DecodeRuneInString(text[m[1]:])
@@ -147,13 +151,16 @@ func readQuestion(text, lang string, now time.Time) tableQuestion {
 	return q
 }
 
-// readComparisons reads "less stock than": the words around what is compared.
+// readComparisons reads "less stock than": the words around what is compared. "plus petit que" is less.
 func (q tableQuestion) readComparisons() {
 	const longest = 40 // bytes between the two words
 	for _, than := range q.said["than"] {
 		for list, bound := range map[string]string{"more": "above", "less": "below"} {
 			for _, s := range q.said[list] {
 				if s.end < than.start && than.start-s.end <= longest && than.start-s.end > 1 {
+					if slices.ContainsFunc(q.said["little"], func(l span) bool { return l.start > s.end && l.end < than.start }) {
+						bound = map[string]string{"above": "below", "below": "above"}[bound]
+					}
 					q.said[bound] = append(q.said[bound], than)
 					q.said["compares"] = append(q.said["compares"], s)
 				}
@@ -162,12 +169,84 @@ func (q tableQuestion) readComparisons() {
 	}
 }
 
+// comparesOtherwise reports whether a figure is compared in words that are not understood: "closer than 5" or
+// "more than the usual 5". No column has to be equal to it.
+func (q tableQuestion) comparesOtherwise() bool {
+	const farthest = 40 // bytes between "than" and the figure
+	for _, than := range q.said["than"] {
+		before := strings.TrimSpace(q.text[:than.start])
+		if q.text[than.start:than.end] != "than" && !strings.HasSuffix(before, "er") {
+			continue
+		}
+		understood := slices.ContainsFunc(slices.Concat(q.said["above"], q.said["below"], q.said["before"], q.said["after"]), func(b span) bool {
+			return b.start <= than.start && than.end <= b.end
+		})
+		for _, f := range q.figures {
+			if f.Start >= than.end && f.Start-than.end <= farthest {
+				if !understood || !follows(than, f) {
+					return true
+				}
+				break
+			}
+		}
+	}
+	return false
+}
+
 // operations are the lists of what is asked of many rows, the first that is said first.
 var operations = []string{"count", "average", "max", "min", "last day", "first day", "sum"}
 
 // follows reports whether a figure stands right behind "more than" or the like.
 func follows(bound span, f figures.Figure) bool {
 	return f.Start >= bound.end && f.Start-bound.end <= 6
+}
+
+// limit is an amount that something is above (sign 1) or below (sign -1), or that it has exactly (sign 0).
+type limit struct {
+	figures.Figure
+	sign  float64
+	equal bool   // the amount itself is no exception
+	words []span // that say so
+}
+
+func (l limit) holds(v, bound float64) bool { return l.sign*v > l.sign*bound || l.equal && v == bound }
+
+// limits returns the amounts that a question sets as limits: "more than 500", "at most 20", and "negative" unless
+// that is a word of the table.
+func (q tableQuestion) limits(t *openTable) (out []limit) {
+	for _, f := range q.figures {
+		for _, list := range []string{"above", "below", "exactly"} {
+			for _, s := range q.said[list] {
+				if follows(s, f) {
+					equal := list == "exactly" || is("or equal", q.text[s.start:s.end])
+					out = append(out, limit{f, signs[list], equal, []span{s, {f.Start, f.End}}})
+				}
+			}
+		}
+	}
+	for _, list := range []string{"positive", "negative"} {
+		if len(q.said[list]) == 0 || t.has(list) {
+			continue
+		}
+		for _, s := range q.said[list] {
+			l := limit{figures.Figure{Text: "0", Values: []float64{0}, Scale: 1}, signs[list], false, []span{s}}
+			if not := q.endsAt("not", s.start); not.end > 0 {
+				l.sign, l.equal, l.words = -l.sign, true, append(l.words, not)
+			}
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+var signs = map[string]float64{"above": 1, "positive": 1, "below": -1, "negative": -1}
+
+// has reports whether a name or a text of a table has an entry of a list.
+func (t openTable) has(list string) bool {
+	return slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return anyIs(list, c.Name) }) ||
+		slices.ContainsFunc(t.Rows, func(row tables.Row) bool {
+			return slices.ContainsFunc(row.Cells, func(c tables.Cell) bool { return !c.IsNumber && anyIs(list, c.Text) })
+		})
 }
 
 // spellApart writes the compounds of a question as two words if the last of them is in the name of
@@ -244,10 +323,27 @@ func endsWith(compound, head, lang string) bool {
 var yearRange = regexp.MustCompile(`\b((?:19|20)\d\d)\s*(?:-|–|to|and|through|until|bis|und|à|et|a|y|tot|en)\s*((?:19|20)\d\d)\b`)
 
 // stemsOf returns the forms by which a word is compared: in English and in the language of the
-// table.
+// table. "Sun" is "Sunday".
 func stemsOf(w, lang string) language.Set {
-	return language.Set{w: true, language.Stem(w): true, language.StemIn(w, lang): true}
+	stems := language.Set{w: true, language.Stem(w): true, language.StemIn(w, lang): true}
+	if day := cmp.Or(weekdays()[w], weekdays()[strings.TrimSuffix(w, "s")]); day != "" {
+		stems[day] = true
+	}
+	return stems
 }
+
+// weekdays are the names of the days of the week in all languages, also short ones, with the name of their list.
+var weekdays = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	for name, list := range language.ReadLists(tableWords) {
+		if strings.HasPrefix(name, "weekday ") {
+			for e := range strings.SplitSeq(list, "|") {
+				out[strings.TrimSpace(e)] = name
+			}
+		}
+	}
+	return out
+})
 
 func (q tableQuestion) says(list string) bool { return len(q.said[list]) > 0 }
 

@@ -52,7 +52,10 @@ func (q tableQuestion) records(t *openTable) (reading, bool) {
 			r.use(i)
 		}
 	}
-	c := q.measure(t, &r)
+	c, compared := q.dimension(t, &r)
+	if !compared {
+		c = q.measure(t, &r)
+	}
 	of := q.voice.say(messages.RowsOf, messages.Params{"n": looked, "table": t.name()})
 	whole := of
 	if len(conditions) > 0 {
@@ -71,17 +74,23 @@ func (q tableQuestion) records(t *openTable) (reading, bool) {
 	switch list := q.operation(); {
 	case periods && len(conditions) > 0 && (list == "" || list == "sum" || list == "average"): // a statement, whose rows are no records
 		return r, false
-	case list != "" && len(conditions) > 0 && !slices.ContainsFunc(conditions, func(c condition) bool { return !c.key }):
+	case periods && (list == "sum" || list == "average") && c >= 0 && !t.areAlike(rows, c):
+		return r, false
+	case (list != "" || q.says("percent")) && slices.ContainsFunc(conditions, func(c condition) bool { return c.key }):
 		return r, false // nothing is counted or compared within one row
 	case q.says("change"), q.says("ratio"):
 		return r, false
-	case q.says("percent") && (list == "" || list == "count") && len(conditions) > 0 && looked > 0:
+	case q.says("percent") && (list == "" || list == "count") && len(conditions) > 0 && len(rows) > 0:
 		r.use(q.in(slices.Concat(q.said["percent"], q.said["count"], q.said["amount asked"]))...)
 		r.text = q.voice.say(messages.ShareMatches, messages.Params{"percent": plainNumber(100*float64(len(rows))/float64(looked), 1), "of": of})
 		return r, true
+	case list == "count" && slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return anyIs("count", c.Name) && len(q.column(c.Name, t.lang)) > 1 }):
+		return r, false // the number of shares is a value
 	case list == "count":
 		r.use(q.in(q.said[list])...)
 		return r, q.count(&r, rows, c, of)
+	case list == "" && q.says("amount asked") && c >= 0 && len(conditions) == 0 && !slices.ContainsFunc(q.column(t.Columns[c].Name, t.lang), func(i int) bool { return !hasDigit(q.words[i].text) }):
+		return r, false // a year says of when, not of what
 	case list == "average" || list == "sum" || list == "" && q.says("amount asked") && c >= 0:
 		r.use(q.in(q.said[cmp.Or(list, "amount asked")])...)
 		if c < 0 || t.Columns[c].Kind != tables.Number {
@@ -94,7 +103,12 @@ func (q tableQuestion) records(t *openTable) (reading, bool) {
 			return r, false
 		}
 		return r, q.extreme(&r, list, rows, c, of)
+	case len(conditions) > 0 && q.says("amount asked") && t.numbers() > 1: // of which column?
+		return r, false
 	case len(conditions) > 0:
+		if len(rows) == 0 && slices.ContainsFunc(conditions, func(c condition) bool { return c.key }) {
+			return r, false // the row that is named is not in it, or it is no condition
+		}
 		if len(rows) == 0 {
 			r.text = q.voice.say(messages.NoRow, messages.Params{"of": whole})
 		} else {
@@ -103,6 +117,17 @@ func (q tableQuestion) records(t *openTable) (reading, bool) {
 		return r, q.says("list") || q.says("lookup") || len(rows) > 0 && len(rows) <= maxRows
 	}
 	return r, false
+}
+
+// areAlike reports whether the cells of a column may be of one kind: a statement has totals, or amounts beside ratios.
+func (t openTable) areAlike(rows []int, c int) bool {
+	cents := map[bool]bool{}
+	for _, i := range rows {
+		if cell := t.Rows[i].Cells[c]; cell.IsNumber {
+			cents[decimalsOf(cell.Number) > 0] = true
+		}
+	}
+	return len(cents) < 2 && !slices.ContainsFunc(t.Rows, func(row tables.Row) bool { return row.Total || row.Section != "" })
 }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -197,12 +222,12 @@ func (q tableQuestion) add(r *reading, list string, rows []int, c int, of string
 	t := r.table
 	sum, n := t.sum(rows, c)
 	name := excerpt.PlainTitle(t.Columns[c].Name)
+	if n == 0 {
+		return false
+	}
 	if list != "average" {
 		r.text = q.voice.say(messages.TotalOf, messages.Params{"column": name, "value": t.withUnit(t.number(sum, c), c), "of": of})
 		return true
-	}
-	if n == 0 {
-		return false
 	}
 	r.text = q.voice.say(messages.AverageOf, messages.Params{"column": name, "value": t.withUnit(plainNumber(sum/float64(n), 2), c), "of": of})
 	return true
@@ -301,7 +326,7 @@ func (q tableQuestion) howMany() (n, at int) {
 // question that names none means the only one, that of a quantity, or that of an amount.
 func (q tableQuestion) measure(t *openTable, r *reading) int {
 	op := q.operation()
-	best, score := -1, 0
+	best, score, tied := -1, 0, false
 	var used []int
 	for c, col := range t.Columns {
 		if col.Kind == tables.Text {
@@ -338,9 +363,15 @@ func (q tableQuestion) measure(t *openTable, r *reading) int {
 		if s > 0 && anyIs("identifier column", col.Name) && !q.says("max") && !q.says("min") && !days {
 			s = 0
 		}
-		if s > score {
-			best, score, used = c, s, names
+		switch {
+		case s > score:
+			best, score, used, tied = c, s, names, false
+		case s == score && s > 0:
+			tied = true
 		}
+	}
+	if tied { // it is not clear which one
+		return -1
 	}
 	if best >= 0 {
 		r.use(used...)
@@ -379,6 +410,65 @@ func (q tableQuestion) measure(t *openTable, r *reading) int {
 		}
 	}
 	return -1
+}
+
+// dimensions are what adjectives compare: each has its lists in tables.txt.
+var dimensions = []string{"mass", "length", "height", "age", "speed", "depth", "width", "heat"}
+
+// ComparesRows reports whether a question counts, adds up or compares.
+func ComparesRows(question string) bool {
+	text := strings.ToLower(question)
+	for _, list := range operations {
+		if len(find(list, text)) > 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(dimensions, func(d string) bool { return len(find(d+" most", text))+len(find(d+" least", text)) > 0 })
+}
+
+// dimension reads "the heaviest": the column of numbers that has the weight, and whether its most or
+// its least is asked for. The column is -1 if none is known to have it, or several: another column never
+// answers. ok is false if no adjective asks for a dimension, or if one of age may mean a day.
+func (q tableQuestion) dimension(t *openTable, r *reading) (column int, ok bool) {
+	for _, d := range dimensions {
+		most, least := q.said[d+" most"], q.said[d+" least"]
+		if len(most)+len(least) == 0 {
+			continue
+		}
+		var found []int
+		for c, col := range t.Columns {
+			if col.Kind == tables.Number && anyIs(d+" column", col.Name) {
+				found = append(found, c)
+			}
+		}
+		named := func(c int) int { return len(uniqueOf(q.column(t.Columns[c].Name, t.lang))) }
+		if len(found) > 1 { // those of which the question names the most
+			most := named(slices.MaxFunc(found, func(a, b int) int { return cmp.Compare(named(a), named(b)) }))
+			found = slices.DeleteFunc(found, func(c int) bool { return named(c) < most })
+		}
+		unnamed := len(found) > 0 && named(found[0]) == 0
+		others := slices.ContainsFunc(t.Columns, func(c tables.Column) bool {
+			return (c.Kind != tables.Text || d == "age") && len(q.column(c.Name, t.lang)) > 0
+		})
+		if len(found) == 0 && d == "age" { // the oldest of a day
+			return 0, false
+		}
+		if (len(found) == 0 || unnamed && d != "age") && others { // "the longest sleep" of a column "sleep"
+			q.said["max"], q.said["min"] = slices.Concat(q.said["max"], most), slices.Concat(q.said["min"], least)
+			return 0, false
+		}
+		for _, list := range operations {
+			q.said[list] = nil
+		}
+		q.said["max"], q.said["min"] = most, least
+		if len(found) != 1 || len(most) > 0 && len(least) > 0 {
+			return -1, true
+		}
+		r.use(q.in(slices.Concat(most, least))...)
+		r.sure++
+		return found[0], true
+	}
+	return 0, false
 }
 
 // anyIs reports whether a word of a name is an entry of a list.
@@ -490,6 +580,16 @@ func (t openTable) withValue(list string) (int, []string) {
 	return -1, nil
 }
 
+// numbers counts the columns of numbers.
+func (t openTable) numbers() (n int) {
+	for _, c := range t.Columns {
+		if c.Kind == tables.Number {
+			n++
+		}
+	}
+	return n
+}
+
 func (t openTable) dueColumn() int {
 	return slices.IndexFunc(t.Columns, func(c tables.Column) bool { return c.Kind == tables.Date && anyIs("due column", c.Name) })
 }
@@ -543,25 +643,24 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 				}
 			}
 		}
-		for _, bounds := range []struct {
-			list string
-			sign float64
-			says messages.Message
-		}{{"above", 1, messages.Above}, {"below", -1, messages.Below}} {
-			list, sign := bounds.list, bounds.sign
-			for _, s := range q.said[list] {
-				c := number(f)
-				if c < 0 || !follows(s, f) {
-					continue
-				}
-				equal := is("or equal", q.text[s.start:s.end])
-				bound := f.In(t.Columns[c].Name)
-				add(excerpt.PlainTitle(t.Columns[c].Name)+" "+q.voice.say(bounds.says, messages.Params{"value": f.Text}), func(row tables.Row) bool {
-					cell := row.Cells[c]
-					return cell.IsNumber && (sign*cell.Number > sign*bound || equal && cell.Number == bound)
-				}, append(wordsOf(f.Start, f.End), append(q.in(append(q.said["compares"], s)), q.column(t.Columns[c].Name, t.lang)...)...)...)
-			}
+	}
+	for _, l := range q.limits(t) {
+		c := number(l.Figure)
+		if c < 0 {
+			continue
 		}
+		name := t.Columns[c].Name
+		bound := l.In(name)
+		says := ": " + l.Text
+		switch {
+		case l.sign > 0:
+			says = " " + q.voice.say(messages.Above, messages.Params{"value": l.Text})
+		case l.sign < 0:
+			says = " " + q.voice.say(messages.Below, messages.Params{"value": l.Text})
+		}
+		add(excerpt.PlainTitle(name)+says, func(row tables.Row) bool {
+			return row.Cells[c].IsNumber && l.holds(row.Cells[c].Number, bound)
+		}, append(q.in(append(q.said["compares"], l.words...)), q.column(name, t.lang)...)...)
 	}
 	dates := -1
 	for c, col := range t.Columns {
@@ -861,6 +960,16 @@ func (q tableQuestion) values(t *openTable, r *reading, add addCondition) (keys 
 	}
 	for _, c := range order {
 		values := byColumn[c]
+		if whole := yearsIn(strings.Join(values, " ")); len(whole) == len(values) && len(whole) > 1 { // "from 2020 to 2024"
+			for _, row := range t.Rows {
+				if y := row.Cells[c].Text; slices.Contains(q.years, yearOf(y)) && len(y) == 4 && !slices.Contains(values, y) {
+					values = append(values, y)
+				}
+			}
+		}
+		if len(values) == 1 && q.says("list") && q.plural(t.Columns[c].Name, t.lang) { // all of them are asked for
+			r.unclear = true
+		}
 		keys = append(keys, t.distinct(c) == len(t.Rows) && len(values) == 1)
 		first := len(q.words)
 		for i, of := range taken {
@@ -877,6 +986,15 @@ func (q tableQuestion) values(t *openTable, r *reading, add addCondition) (keys 
 		}, append(not, q.column(t.Columns[c].Name, t.lang)...)...)
 	}
 	return keys
+}
+
+// plural reports whether the question has the name of a column with an ending: "categories" of "category".
+func (q tableQuestion) plural(name, lang string) bool {
+	return slices.ContainsFunc(q.column(name, lang), func(i int) bool {
+		return slices.ContainsFunc(language.Words(name), func(w string) bool {
+			return len(q.words[i].text) > len(w) && sameWord(q.words[i].text, w, lang)
+		})
+	})
 }
 
 // differ reports whether other rows have value a in column c than have value b in column d.

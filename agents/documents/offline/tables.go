@@ -2,11 +2,14 @@ package offline
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/figures"
@@ -40,6 +43,9 @@ func open(passages []llm.Passage) []openTable {
 		lang := language.Detect(joined.Text)
 		for _, t := range tables.Find(joined.Text) {
 			o := openTable{Table: t, title: passages[from].Title, lang: lang}
+			for c, col := range t.Columns {
+				t.Columns[c].Name = spaced(col.Name)
+			}
 			for _, r := range t.Rows {
 				o.markers = append(o.markers, passages[from+joined.Part(r.Start)].N)
 			}
@@ -48,6 +54,19 @@ func open(passages []llm.Passage) []openTable {
 		from = to
 	}
 	return out
+}
+
+var insideName = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+
+// spaced writes the name of a column that a program gave it in words: "melting Point" for "meltingPoint".
+func spaced(name string) string {
+	if r, _ := utf8.DecodeRuneInString(name); !unicode.IsLower(r) || strings.Contains(name, " ") {
+		return name
+	}
+	return insideName.ReplaceAllStringFunc(name, func(two string) string {
+		r := []rune(two)
+		return string(r[0]) + " " + string(unicode.ToLower(r[1]))
+	})
 }
 
 // name says which table it is.
@@ -69,6 +88,8 @@ type reading struct {
 	also  []int        // columns to show
 	// records: it counts, adds up or compares rows.
 	records bool
+	// wide: it shows all columns of numbers, because the question names none of them.
+	wide bool
 	// unclear: a value of the question is one of several columns, whose rows differ.
 	unclear bool
 }
@@ -82,8 +103,9 @@ func (r *reading) use(words ...int) {
 // understood returns the share of the words of a question that a reading understands.
 func (r reading) understood(q tableQuestion) float64 {
 	known, all := 0.0, 0.0
+	limits := q.in(slices.Concat(q.said["above"], q.said["below"], q.said["before"], q.said["after"], q.said["between"]))
 	for i, w := range q.words {
-		if w.filler && !r.used[i] {
+		if w.filler && (!r.used[i] || r.records && !slices.Contains(limits, i)) {
 			continue
 		}
 		all++
@@ -122,7 +144,17 @@ func (r reading) misses(q tableQuestion) bool {
 		}
 	}
 	if !r.records {
-		return false
+		for i := range q.words {
+			if r.wide && (unknown(i) || q.says("amount asked")) {
+				return true
+			}
+		}
+		return slices.ContainsFunc(r.table.Rows, func(row tables.Row) bool { // another row that it names
+			words := q.match(inBrackets.ReplaceAllString(row.Cells[0].Text, " "), r.table.lang)
+			return slices.ContainsFunc(words, func(i int) bool {
+				return unknown(i) && !slices.ContainsFunc(slices.Collect(maps.Keys(r.used)), func(k int) bool { return q.words[k].text == q.words[i].text })
+			})
+		})
 	}
 	if r.unclear {
 		return true
@@ -171,6 +203,9 @@ func FromTables(question string, f llm.Facts) (text string, ok bool) {
 		t := &all[i]
 		t.lang = cmp.Or(t.lang, language.Detect(question))
 		q := readQuestion(spellApart(question, t), t.lang, f.Now)
+		if q.comparesOtherwise() {
+			continue
+		}
 		q.voice = v
 		for _, read := range []func(*openTable) (reading, bool){q.cells, q.records} {
 			r, ok := read(t)
@@ -259,7 +294,7 @@ func (t openTable) writeRows(b *strings.Builder, rows, also []int) {
 // label returns the first text of a row: its name.
 func (t openTable) label(row int) string {
 	for c, x := range t.Rows[row].Cells {
-		if t.Columns[c].Kind == tables.Text && x.Text != "" {
+		if (t.Columns[c].Kind == tables.Text || c == 0 && t.Columns[c].IsYears()) && x.Text != "" {
 			return x.Text
 		}
 	}
@@ -283,19 +318,24 @@ func yearsIn(name string) (out []int) {
 }
 
 // number writes a value with as many decimals as the numbers of a column have.
-func (t openTable) number(v float64, column int) string {
-	decimals := 0
+func (t openTable) number(v float64, column int) string { return plainNumber(v, t.decimals(column)) }
+
+func (t openTable) decimals(column int) (decimals int) {
 	for _, r := range t.Rows {
-		cell := r.Cells[column]
-		if !cell.IsNumber {
-			continue
-		}
-		decimals = max(decimals, decimalsOf(cell.Number))
-		if centsAtEnd.MatchString(cell.Text) { // 12.50
-			decimals = max(decimals, 2)
-		}
+		decimals = max(decimals, decimalsIn(r.Cells[column]))
 	}
-	return plainNumber(v, decimals)
+	return decimals
+}
+
+// decimalsIn returns how many decimals a cell has; those of amounts may be zeros.
+func decimalsIn(cell tables.Cell) int {
+	switch {
+	case !cell.IsNumber:
+		return 0
+	case centsAtEnd.MatchString(cell.Text): // 12.50
+		return max(decimalsOf(cell.Number), 2)
+	}
+	return decimalsOf(cell.Number)
 }
 
 var centsAtEnd = regexp.MustCompile(`[.,]\d\d(?:\D*)$`)
@@ -333,240 +373,4 @@ func (t openTable) withUnit(s string, column int) string {
 		return s + " " + unit
 	}
 	return s
-}
-
-// cells reads a question that asks for cells of a row, by the row's name and by columns: the
-// value, a change, an average, a ratio of two rows, or the column with the largest one.
-func (q tableQuestion) cells(t *openTable) (reading, bool) {
-	r := reading{table: t, used: map[int]bool{}}
-	rows := q.namedRows(t)
-	if len(rows) == 0 {
-		return r, false
-	}
-	columns := q.namedColumns(t, &r)
-	if len(columns) == 1 && q.says("average") { // the average of a year is that of its begin and its end
-		year := yearOf(t.Columns[columns[0]].Name)
-		before := slices.IndexFunc(t.Columns, func(c tables.Column) bool {
-			return year > 0 && c.Kind == tables.Number && slices.Contains(yearsIn(c.Name), year-1)
-		})
-		if before >= 0 {
-			columns = append(columns, before)
-		}
-	}
-	columns = slices.DeleteFunc(columns, func(c int) bool { return !t.Rows[rows[0].row].Cells[c].IsNumber })
-	if len(columns) == 0 {
-		return r, false
-	}
-	first := rows[0]
-	r.use(append(first.words, first.section...)...)
-	r.sure += 1 + len(first.words)
-	r.rows, r.also = []int{first.row}, columns
-	names := func(columns []int) string {
-		var out []string
-		for _, c := range columns {
-			out = append(out, excerpt.PlainTitle(t.Columns[c].Name))
-		}
-		return messages.Joined(string(q.voice), out)
-	}
-	value := func(row, c int) float64 { return t.Rows[row].Cells[c].Number }
-	name := excerpt.PlainTitle(t.label(first.row))
-	at := func(c int) string { return excerpt.PlainTitle(t.Columns[c].Name) }
-	all := func(c int) string { return t.withUnit(t.number(value(first.row, c), c), c) }
-	say := func(m messages.Message, values messages.Params) {
-		values["name"], values["table"] = name, t.name()
-		r.text = q.voice.say(m, values)
-	}
-	second := len(rows) > 1 && t.Rows[rows[1].row].Cells[columns[0]].IsNumber
-	both := func() {
-		r.use(rows[1].words...)
-		r.rows = append(r.rows, rows[1].row)
-		r.sure++
-	}
-	byYear := slices.Clone(columns)
-	slices.SortStableFunc(byYear, func(a, b int) int { return cmp.Compare(yearOf(t.Columns[a].Name), yearOf(t.Columns[b].Name)) })
-	switch {
-	case q.says("ratio") && second && value(rows[1].row, columns[0]) != 0:
-		r.use(q.in(append(q.said["ratio"], q.said["percent"]...))...)
-		both()
-		share := value(first.row, columns[0]) / value(rows[1].row, columns[0])
-		say(messages.RatioIs, messages.Params{"share": plainNumber(share, 2), "percent": plainNumber(100*share, 2), "other": excerpt.PlainTitle(t.label(rows[1].row)), "column": at(columns[0])})
-	case q.says("change") && second && len(columns) == 1:
-		r.use(q.in(q.said["change"])...)
-		both()
-		c := columns[0]
-		d := value(first.row, c) - value(rows[1].row, c)
-		say(messages.DifferenceIs, messages.Params{"other": excerpt.PlainTitle(t.label(rows[1].row)), "value": t.withUnit(t.number(d, c), c), "column": at(c)})
-	case q.says("change") && len(byYear) > 1 && yearOf(t.Columns[byYear[0]].Name) > 0 && yearOf(t.Columns[byYear[0]].Name) < yearOf(t.Columns[byYear[len(byYear)-1]].Name):
-		r.use(q.in(append(q.said["change"], q.said["percent"]...))...)
-		from, to := byYear[0], byYear[len(byYear)-1]
-		d := value(first.row, to) - value(first.row, from)
-		change := "**" + t.withUnit(t.number(d, to), to) + "**"
-		if before := value(first.row, from); before != 0 {
-			change += " (**" + plainNumber(100*d/math.Abs(before), 2) + " %**)"
-		}
-		say(messages.ChangedBy, messages.Params{"change": change, "before": all(from), "from": at(from), "after": all(to), "to": at(to)})
-	case q.says("average") && len(columns) > 1, q.says("sum") && len(columns) > 1 && !first.all(q, "sum"):
-		list, over := "average", messages.AverageOver
-		sum := 0.0
-		for _, c := range columns {
-			sum += value(first.row, c)
-		}
-		decimals := 2
-		if !q.says("average") {
-			list, over = "sum", messages.TotalOver
-		} else {
-			sum /= float64(len(columns))
-		}
-		r.use(q.in(q.said[list])...)
-		if list == "sum" {
-			decimals = decimalsOf(math.Round(sum*1e6) / 1e6)
-		}
-		say(over, messages.Params{"columns": names(columns), "value": t.withUnit(plainNumber(sum, decimals), columns[0])})
-	case (q.says("max") || q.says("min")) && len(columns) > 1 && (q.says("period") || q.says("list")) && yearOf(t.Columns[byYear[0]].Name) > 0:
-		list, sign := "max", 1.0
-		if !q.says("max") {
-			list, sign = "min", -1
-		}
-		r.use(q.in(q.said[list])...)
-		c := slices.MaxFunc(columns, func(a, b int) int { return cmp.Compare(sign*value(first.row, a), sign*value(first.row, b)) })
-		most := messages.HighestIn
-		if sign < 0 {
-			most = messages.LowestIn
-		}
-		say(most, messages.Params{"column": at(c), "value": all(c), "n": len(columns)})
-	case q.says("count") && len(columns) == 1: // "the number of shares in 2019" is a value
-		r.use(q.in(q.said["count"])...)
-		say(messages.ValuesIn, messages.Params{"values": "**" + all(columns[0]) + "** (" + at(columns[0]) + ")"})
-	case q.says("max") || q.says("min") || q.says("count") || q.says("average") || q.says("change") || q.says("ratio"):
-		return r, false
-	default:
-		if first.all(q, "sum") {
-			r.use(q.in(q.said["sum"])...)
-		}
-		var said []string
-		for _, c := range columns {
-			said = append(said, "**"+all(c)+"** ("+at(c)+")")
-		}
-		say(messages.ValuesIn, messages.Params{"values": strings.Join(said, ", ")})
-	}
-	return r, true
-}
-
-func yearOf(name string) int {
-	if y := yearsIn(name); len(y) > 0 {
-		return y[0]
-	}
-	return 0
-}
-
-// namedRow is a row whose name the question has.
-type namedRow struct {
-	row     int
-	words   []int
-	section []int // words of its section
-}
-
-// all reports whether the words of the row's name are those of a list in the question: "total" in
-// "total assets" is no sum.
-func (n namedRow) all(q tableQuestion, list string) bool {
-	return slices.ContainsFunc(q.in(q.said[list]), func(i int) bool { return slices.Contains(n.words, i) })
-}
-
-// namedRows returns the rows that have numbers and whose names are in the question, in the order
-// of the question; of names that share words, the longest.
-func (q tableQuestion) namedRows(t *openTable) []namedRow {
-	var found []namedRow
-	for i, row := range t.Rows {
-		if !slices.ContainsFunc(row.Cells, func(c tables.Cell) bool { return c.IsNumber }) {
-			continue
-		}
-		label := t.label(i)
-		if t.repeats(label, row.Section) {
-			continue
-		}
-		if words := q.match(inBrackets.ReplaceAllString(label, " "), t.lang); words != nil {
-			found = append(found, namedRow{i, uniqueOf(words), uniqueOf(q.some(row.Section, t.lang))})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b namedRow) int {
-		return cmp.Or(len(b.words)-len(a.words), len(b.section)-len(a.section))
-	})
-	var out []namedRow
-	taken := map[int]bool{}
-	for _, n := range found {
-		if !slices.ContainsFunc(n.words, func(w int) bool { return taken[w] }) {
-			out = append(out, n)
-			for _, w := range n.words {
-				taken[w] = true
-			}
-		}
-	}
-	slices.SortStableFunc(out, func(a, b namedRow) int { return slices.Min(a.words) - slices.Min(b.words) })
-	return out
-}
-
-// repeats reports whether several rows of a section have one name: then it says what kind they are of.
-func (t openTable) repeats(label, section string) bool {
-	n := 0
-	for i, row := range t.Rows {
-		if row.Section == section && t.label(i) == label {
-			n++
-		}
-	}
-	return n > 1
-}
-
-// uniqueOf returns a list without duplicates, in its order.
-func uniqueOf(list []int) (out []int) {
-	for _, x := range list {
-		if !slices.Contains(out, x) {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// namedColumns returns the columns of numbers that the question names by year or by name; all of
-// them if it names none.
-func (q tableQuestion) namedColumns(t *openTable, r *reading) []int {
-	best := 0
-	scores := make([]int, len(t.Columns))
-	used := make([][]int, len(t.Columns))
-	for c, col := range t.Columns {
-		if col.Kind != tables.Number {
-			continue
-		}
-		scores[c] = 1
-		for _, y := range yearsIn(col.Name) {
-			if slices.Contains(q.years, y) {
-				scores[c] += 10
-			}
-		}
-		used[c] = q.column(col.Name, t.lang)
-		scores[c] += len(uniqueOf(used[c]))
-		best = max(best, scores[c])
-	}
-	if len(q.years) > 0 && best < 10 && slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return len(yearsIn(c.Name)) > 0 }) {
-		return nil // another year
-	}
-	var out []int
-	for c, s := range scores {
-		if s > 0 && (s == best || best > 10 && len(q.years) > 1 && s > 10) {
-			out = append(out, c)
-			if len(yearsIn(t.Columns[c].Name)) > 1 && len(q.years) > 0 { // "change 2018 to 2019"
-				out = out[:len(out)-1]
-				continue
-			}
-			if s > 1 {
-				r.sure++
-				r.use(used[c]...)
-				for i, w := range q.words {
-					if y := yearOf(w.text); y > 0 && slices.Contains(yearsIn(t.Columns[c].Name), y) {
-						r.use(i)
-					}
-				}
-			}
-		}
-	}
-	return out
 }

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -204,7 +205,10 @@ default-jre | java | optional | 15`, "Releases": `Version | Codename | Created |
 2000 | Japan | 1847
 2001 | Japan | 1945
 2002 | Japan | 2100
-2003 | Canada | 2300`}, "Packages", "Releases", "Rides", "Spending")
+2003 | Canada | 2300`, "Planets": `Method | Number | Mass | Distance
+Transit | 5 | 0.8 | 12.5
+Imaging | 2 | 7.1 | 3.5
+Transit | 5 | 2.2 | 290.0`}, "Packages", "Releases", "Rides", "Spending", "Planets")
 	for question, want := range map[string][]string{
 		"Which packages are larger than 10 MB?":                      {"2 of 6 rows", "| libc6 |", "| chromium |"},
 		"How many packages have a size between 100 and 700 kB?":      {"**2** rows", "| adduser |", "| dash |"},
@@ -222,6 +226,12 @@ default-jre | java | optional | 15`, "Releases": `Version | Codename | Created |
 		"Which rides are above 10?":                                  nil, // of distance or fare?
 		"What is the total fare of the rides with dropoff Queens?":   {"**31.50**"},
 		"What was the spending of Japan in 1999?":                    nil,
+		"How many planets are closer than a distance of 5?":          nil,
+		"How many planets are nearer than 5?":                        nil,
+		"How many planets have a mass of more than the usual 5?":     nil,
+		"How many planets have a distance of more than 5?":           {"**2** rows"},
+		"How many packages have a size oberhalb von 10 MB?":          {"**2** rows"},
+		"How many planets have a mass plus petit que 5?":             {"**2** rows"},
 		"What is the total spending of Japan between 2001 and 2003?": {"**4,045**", "2 of 4 rows"},
 	} {
 		t.Run(question, func(t *testing.T) {
@@ -232,4 +242,74 @@ default-jre | java | optional | 15`, "Releases": `Version | Codename | Created |
 			}
 		})
 	}
+}
+
+const cashFlow = "# Cash flow (in millions)\n\n | 2024 | 2023 | 2022\nOperating activities | 210 | 190 | 150\nFree cash flow | (45) | 30 | (12)\nDividends | 20 | 20 | 0"
+
+func TestNegativeIsALimit(t *testing.T) {
+	for question, want := range map[string][]string{
+		"In which years was free cash flow negative?":        {"2024", "2022"},
+		"In which year was the free cash flow not negative?": {"2023"},
+		"In welchem Jahr war der Free cash flow positiv?":    {"2023"},
+		"In which year was free cash flow less than -40?":    {"2024"},
+		"In which year were operating activities negative?":  nil,
+	} {
+		text, _ := FromTables(question, opened(map[string]string{"Report": cashFlow}, "Report"))
+		answer, _, _ := strings.Cut(text, "\n")
+		for _, year := range []string{"2024", "2023", "2022"} {
+			require.Equal(t, slices.Contains(want, year), strings.Contains(answer, year), "%s: %s", question, text)
+		}
+	}
+}
+
+func TestExactAmountIsALimit(t *testing.T) {
+	const parts = "# Parts\n\nPart | Stock | Pins\nA1 | 4 | 6\nB2 | 4 | 8\nC3 | 40 | 8"
+	for question, want := range map[string]string{
+		"How many parts have exactly 8 pins?":     "**2** rows",
+		"Wie viele Parts haben genau 6 Pins?":     "**1** row",
+		"How many parts have exactly 4 in stock?": "**2** rows",
+	} {
+		text, ok := FromTables(question, opened(map[string]string{"Parts": parts}, "Parts"))
+		require.True(t, ok, question)
+		require.Contains(t, text, want, question)
+	}
+}
+
+func TestDaysOfTheWeekAreKnownByShortNamesAndInOtherLanguages(t *testing.T) {
+	const visits = "# Visits\n\nGuest | Day | Paid\nAnna | Sun | 12\nBert | Sat | 30\nCleo | Sun | 8"
+	for question, want := range map[string]string{
+		"How many visits were on Sunday?":    "**2** rows",
+		"How many visits on Saturdays?":      "**1** row",
+		"Wie viele Guests kamen am Sonntag?": "**2** rows",
+		"What is the total paid on Sunday?":  "**20**",
+	} {
+		text, ok := FromTables(question, opened(map[string]string{"Visits": visits}, "Visits"))
+		require.True(t, ok, question)
+		require.Contains(t, text, want, question)
+	}
+}
+
+func TestAdjectiveOfAnotherColumnComparesThatColumn(t *testing.T) {
+	const planets = "# Planets\n\nName | Orbital period | Distance\nAx | 730 | 12\nBy | 11 | 8500"
+	text, ok := FromTables("What is the longest orbital period?", opened(map[string]string{"Planets": planets}, "Planets"))
+	require.True(t, ok)
+	require.Contains(t, text, "**730**")
+}
+
+func TestAdjectiveComparesTheColumnOfWhichTheQuestionNamesMost(t *testing.T) {
+	const birds = "# Birds\n\nBird | bill_length_mm | flipper_length_mm\nAnna | 39.1 | 181\nBert | 46.5 | 172"
+	text, ok := FromTables("What is the shortest flipper length?", opened(map[string]string{"Birds": birds}, "Birds"))
+	require.True(t, ok)
+	require.Contains(t, text, "**172**")
+	_, ok = FromTables("What is the shortest length?", opened(map[string]string{"Birds": birds}, "Birds"))
+	require.False(t, ok)
+}
+
+func TestColumnIsNotGuessedAmongSeveralOfOneName(t *testing.T) {
+	const sheet = "# Sheet\n\nCity | Old price | New price\nBern | 10 | 30\nLyon | 25 | 12"
+	_, ok := FromTables("What is the highest price?", opened(map[string]string{"Sheet": sheet}, "Sheet"))
+	require.False(t, ok)
+	text, ok := FromTables("What is the highest new price?", opened(map[string]string{"Sheet": sheet}, "Sheet"))
+	require.True(t, ok)
+	require.Contains(t, text, "30")
 }

@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"strconv"
@@ -303,9 +304,7 @@ func (w *Wire) event(e chat.Event) {
 	case chat.EventFailed:
 		w.early(e)
 		w.end = chunk{Type: runError, Message: e.Message, Code: e.Code, Usage: w.end.Usage, Metadata: metadata(e.Coded, "retryable", e.Retryable)}
-		if w.end.Message == "" {
-			w.end.Message = e.Code
-		}
+		w.end.Message = cmp.Or(w.end.Message, e.Code)
 	}
 }
 
@@ -399,9 +398,7 @@ func (w *Wire) closeText() {
 
 func (w *Wire) call(id, name, arguments string) {
 	w.shown[id] = true
-	if name == "" {
-		name = "tool"
-	}
+	name = cmp.Or(name, "tool")
 	w.add(chunk{Type: toolStart, ToolCallID: id, ToolCallName: name})
 	w.add(chunk{Type: toolArgs, ToolCallID: id, Delta: chat.Arguments(arguments)})
 	w.add(chunk{Type: toolEnd, ToolCallID: id})

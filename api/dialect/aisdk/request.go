@@ -2,6 +2,7 @@ package aisdk
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -241,9 +242,7 @@ func (r *Request) regenerate(p *dialect.Problems, list conversation, b chatBody)
 	if b.MessageID != "" {
 		r.Replaces = b.MessageID
 	}
-	if r.Replaces == "" {
-		r.Replaces = m.ID
-	}
+	r.Replaces = cmp.Or(r.Replaces, m.ID)
 }
 
 // reply reads the answer to a question. It continues the assistant message if that is the newest.

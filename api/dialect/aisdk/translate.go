@@ -1,6 +1,7 @@
 package aisdk
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -191,9 +192,7 @@ func (t *translation) event(e chat.Event, id string) {
 		t.early(e)
 		t.end = ending{reason: finishError, error: e.Message, metadata: map[string]any{
 			"finished_reason": "error", "error": failureData{e.Code, e.Message, e.Coded, e.Retryable}}}
-		if t.end.error == "" {
-			t.end.error = e.Code
-		}
+		t.end.error = cmp.Or(t.end.error, e.Code)
 		addUnverified(t.end.metadata, e.Unverified)
 		t.used(e.Usage)
 	}
@@ -344,7 +343,7 @@ func (t *translation) hold(e chat.Event) {
 }
 
 func input(id string, c *call) chunk {
-	return chunk{Type: typeToolInput, ToolCallID: id, ToolName: named(c.name), Input: json.RawMessage(chat.Arguments(string(c.input)))}
+	return chunk{Type: typeToolInput, ToolCallID: id, ToolName: cmp.Or(c.name, "tool"), Input: json.RawMessage(chat.Arguments(string(c.input)))}
 }
 
 // release adds the held calls.
@@ -524,9 +523,7 @@ func (t *translation) source(c chat.Citation) {
 		out.Type, out.URL = typeSourceURL, c.URL
 	} else {
 		out.Type, out.MediaType = typeSourceDocument, "text/plain"
-		if out.Title == "" {
-			out.Title = "Document"
-		}
+		out.Title = cmp.Or(out.Title, "Document")
 		ours["doc_id"], ours["chunk_id"] = c.DocID, c.ChunkID
 		if c.Start != nil && c.End != nil {
 			ours["start"], ours["end"] = *c.Start, *c.End
@@ -569,11 +566,3 @@ func (t *translation) early(e chat.Event) {
 
 // ApprovalID names the decision about one call of a question.
 func ApprovalID(interruptID, callID string) string { return interruptID + "/" + callID }
-
-// named returns a tool's name, or a placeholder: the format requires a name.
-func named(s string) string {
-	if s == "" {
-		return "tool"
-	}
-	return s
-}

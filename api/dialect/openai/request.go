@@ -80,8 +80,9 @@ type Request struct {
 	Chosen       string // the language model that Model names; empty: the default
 	Stream       bool
 	IncludeUsage bool
-	Thread       string // the client's name of the thread; empty: found by its messages
-	Space        string // that metadata names
+	Thread       string   // the client's name of the thread; empty: found by its messages
+	Space        string   // that metadata names
+	Scope        []string // spaces that metadata names
 	Text         string
 	Files        []dialect.File   // inside the last message
 	Attachments  []string         // pictures of this server
@@ -210,10 +211,14 @@ func (r *Request) thread(p *dialect.Problems, metadata json.RawMessage, header s
 	var m struct {
 		Thread any `json:"thread_id"`
 		Space  any `json:"space_id"`
+		Spaces any `json:"space_ids"`
 	}
 	_ = json.Unmarshal(metadata, &m) // metadata is the client's own; anything else in it is ignored
 	if space, isText := m.Space.(string); isText && space != "" {
 		r.Space = p.UUID("metadata.space_id", space)
+	}
+	if spaces, isText := m.Spaces.(string); isText && spaces != "" { // values of metadata are texts
+		r.Scope = p.Scope("metadata.space_ids", strings.FieldsFunc(spaces, func(c rune) bool { return c == ',' || c == ' ' }))
 	}
 	named, isText := m.Thread.(string)
 	switch {

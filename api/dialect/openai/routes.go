@@ -4,6 +4,7 @@
 package openai
 
 import (
+	"cmp"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -143,9 +144,7 @@ func (h handlers) complete(c *gin.Context) error {
 		return err
 	}
 	if follows != nil {
-		if thread == "" {
-			thread = follows.turn.ThreadID
-		}
+		thread = cmp.Or(thread, follows.turn.ThreadID)
 		if done, err := h.answer(c, in, *follows, cancels, wire); done || err != nil {
 			return err
 		}
@@ -153,7 +152,7 @@ func (h handlers) complete(c *gin.Context) error {
 	s := dialect.Submit{
 		ThreadID: thread, ThreadAlias: in.Thread, ClientTurnID: head.IdempotencyKey, OnBusy: chat.Supersede, CancelOnDisconnect: cancels, View: view, ModelNamed: true,
 		StreamRunID: RunID(append(slices.Clone(in.Earlier), EarlierMessage{true, in.Text, in.mark})),
-		Content:     chat.Content{Message: in.Text, Agent: in.Agent, Model: in.Chosen, Attachments: in.Attachments, TaggedDocs: in.Documents, Effort: in.Effort},
+		Content:     chat.Content{Message: in.Text, Agent: in.Agent, Model: in.Chosen, Attachments: in.Attachments, TaggedDocs: in.Documents, Spaces: in.Scope, Effort: in.Effort},
 	}
 	switch {
 	case s.ThreadID == "" && head.IdempotencyKey != "": // a retry of a first message must not fork the conversation

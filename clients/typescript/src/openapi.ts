@@ -45,6 +45,8 @@ export type Conversation = {
   pinned?: boolean;
   shared?: boolean;
   space_id?: string;
+  /** Ids of spaces whose documents a conversation in no space reads, too, from this message on. */
+  space_ids?: Array<string>;
   status: "idle" | "running" | "interrupted";
   title: string;
   turn_id?: string;
@@ -218,6 +220,8 @@ export type NativeChatBody = {
   /** A turn that waits (on_busy: enqueue). This message takes its place, and it disappears from the history. */
   replaces?: string | null;
   space_id?: string | null;
+  /** Ids of spaces whose documents a conversation in no space reads, too, from this message on. */
+  space_ids?: Array<string> | null;
   /** messages: omits statuses, tokens, and tool calls that did not need approval. events: sends all events. */
   stream_mode?: "events" | "messages" | "" | null;
   /** The client's id of this request. */

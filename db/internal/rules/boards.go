@@ -65,6 +65,9 @@ func (w within) PutBoard(ctx context.Context, b db.Board) (revision int, err err
 func (s *Store) Board(ctx context.Context, owner, id string) (_ db.Board, err error) {
 	ctx, end := s.long(ctx, "read board")
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return db.Board{}, err
+	}
 	row, err := s.db.Read.Board(ctx, sqlcgen.BoardParams{Owner: owner, ID: id})
 	if err != nil {
 		return db.Board{}, err
@@ -108,6 +111,9 @@ func (s *Store) LeftThreads(ctx context.Context, now time.Time, after string, li
 func (s *Store) ListBoards(ctx context.Context, owner, cur string, limit int) (p db.Page[db.Board], err error) {
 	ctx, end := s.short(ctx, "list boards")
 	defer end(&err)
+	if owner, err = s.Library(ctx, owner); err != nil {
+		return p, err
+	}
 	from, err := record.ParseCursor(cur)
 	if err != nil {
 		return p, err

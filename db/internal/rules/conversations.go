@@ -196,7 +196,7 @@ func (s *Store) found(ctx context.Context, owner, q string, from record.Cursor, 
 	rows, err := s.db.Read.SearchConversations(ctx, sqlcgen.SearchConversationsParams{
 		Owner: owner, BeforePinned: from.First, BeforeAt: from.At, BeforeID: from.ID, Q: record.Fold(q), MaxRows: limit})
 	return rowsTo(rows, err, func(r sqlcgen.SearchConversationsRow) listedRow {
-		return listedRow{sqlcgen.ConversationRow{ID: r.ID, Owner: r.Owner, Title: r.Title, CreatedAt: r.CreatedAt, LastMessageAt: r.LastMessageAt, Pinned: r.Pinned, Archived: r.Archived, SpaceID: r.SpaceID, Shared: r.Shared, Activity: r.Activity}, r.Found}
+		return listedRow{sqlcgen.ConversationRow{ID: r.ID, Owner: r.Owner, Title: r.Title, CreatedAt: r.CreatedAt, LastMessageAt: r.LastMessageAt, Pinned: r.Pinned, Archived: r.Archived, SpaceID: r.SpaceID, Scope: r.Scope, Shared: r.Shared, Activity: r.Activity}, r.Found}
 	})
 }
 
@@ -212,7 +212,7 @@ func (s *Store) inSpace(ctx context.Context, owner, q string, archived bool, fro
 		if q == "" {
 			r.Found = ""
 		}
-		return listedRow{sqlcgen.ConversationRow{ID: r.ID, Owner: r.Owner, Title: r.Title, CreatedAt: r.CreatedAt, LastMessageAt: r.LastMessageAt, Pinned: r.Pinned, Archived: r.Archived, SpaceID: r.SpaceID, Shared: r.Shared, Activity: r.Activity}, r.Found}
+		return listedRow{sqlcgen.ConversationRow{ID: r.ID, Owner: r.Owner, Title: r.Title, CreatedAt: r.CreatedAt, LastMessageAt: r.LastMessageAt, Pinned: r.Pinned, Archived: r.Archived, SpaceID: r.SpaceID, Scope: r.Scope, Shared: r.Shared, Activity: r.Activity}, r.Found}
 	})
 }
 
@@ -378,7 +378,7 @@ func conversation(row sqlcgen.ConversationRow) chat.Conversation {
 	return chat.Conversation{
 		ID: row.ID, Owner: row.Owner, Title: row.Title,
 		CreatedAt: record.Time(row.CreatedAt), LastMessageAt: record.Time(row.LastMessageAt),
-		Space: row.SpaceID, Shared: row.Shared, Pinned: row.Pinned, Archived: row.Archived,
+		Space: row.SpaceID, Scope: chat.SpacesIn(row.Scope), Shared: row.Shared, Pinned: row.Pinned, Archived: row.Archived,
 		Status:   [...]string{"idle", "running", "interrupted", "interrupted"}[row.Activity],
 		Approval: row.Activity == 3,
 	}

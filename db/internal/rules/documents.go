@@ -117,7 +117,7 @@ func (s *Store) ImportedDocument(ctx context.Context, owner string, source chat.
 	ctx, end := s.short(ctx, "read imported document")
 	defer end(&err)
 	row, err := s.db.Read.ImportedDocument(ctx, sqlcgen.ImportedDocumentParams{Owner: owner, SourceType: string(source), ExternalID: externalID})
-	return s.labelled(ctx, owner, sqlcgen.DocumentRow(row), err)
+	return s.labelled(ctx, Visible{Owner: owner}, sqlcgen.DocumentRow(row), err)
 }
 
 // OwnDocument locks a document until the transaction ends. ErrForbidden for a
@@ -171,10 +171,11 @@ func (s *Store) DocumentAddress(ctx context.Context, owner, id string) (_ string
 func (s *Store) Original(ctx context.Context, owner, id string) (raw []byte, err error) {
 	ctx, end := s.long(ctx, "read original")
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.visibleOne(ctx, owner, id)
+	if err != nil {
 		return nil, err
 	}
-	return s.db.Read.Original(ctx, sqlcgen.OriginalParams{Owner: owner, DocID: id})
+	return s.db.Read.Original(ctx, sqlcgen.OriginalParams{Owner: see.Owner, Author: see.Author, ThreadID: see.Thread, DocID: id})
 }
 
 func (s *Store) DocumentProgress(ctx context.Context, owner, id string, percent int) (err error) {
@@ -249,17 +250,29 @@ func (s *Store) failDocument(ctx context.Context, owner, id string, version *str
 func (s *Store) Document(ctx context.Context, owner, id string) (_ chat.Document, err error) {
 	ctx, end := s.short(ctx, "read document")
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.visibleOne(ctx, owner, id)
+	if err != nil {
 		return chat.Document{}, err
 	}
-	row, err := s.db.Read.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
-	return s.labelled(ctx, owner, row, err)
+	row, err := visibleDocument(ctx, s.db.Read, see, id)
+	return s.labelled(ctx, see, row, err)
 }
 
-func (s *Store) labelled(ctx context.Context, owner string, row sqlcgen.DocumentRow, err error) (chat.Document, error) {
+func visibleDocument(ctx context.Context, q Queries, see Visible, id string) (sqlcgen.DocumentRow, error) {
+	rows, err := q.DocumentsByID(ctx, see, []string{id})
+	if err == nil && len(rows) == 0 {
+		err = db.ErrNotFound
+	}
+	if err != nil {
+		return sqlcgen.DocumentRow{}, err
+	}
+	return sqlcgen.DocumentRow(rows[0]), nil
+}
+
+func (s *Store) labelled(ctx context.Context, see Visible, row sqlcgen.DocumentRow, err error) (chat.Document, error) {
 	docs := []chat.Document{shown(row)}
 	if err == nil {
-		err = label(ctx, s.db.Read, owner, docs)
+		err = label(ctx, s.db.Read, see, docs)
 	}
 	return docs[0], err
 }
@@ -267,8 +280,14 @@ func (s *Store) labelled(ctx context.Context, owner string, row sqlcgen.Document
 func (s *Store) ListDocuments(ctx context.Context, owner, cur string, limit int) (_ db.Page[chat.Document], err error) {
 	ctx, end := s.short(ctx, "list documents")
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.Visible(ctx, owner)
+	if err != nil {
 		return db.Page[chat.Document]{}, err
+	}
+	if owner = see.Owner; see.Author != "" { // what belongs to a conversation is its author's
+		if owner, err = s.AuthorInSpace(ctx, see.Author, see.Thread); err != nil {
+			return db.Page[chat.Document]{}, err
+		}
 	}
 	from, err := record.ParseCursor(cur)
 	if err != nil {
@@ -282,7 +301,7 @@ func (s *Store) ListDocuments(ctx context.Context, owner, cur string, limit int)
 	}
 	page := record.Page(rows, limit, func(r sqlcgen.ListDocumentsRow) chat.Document { return shown(sqlcgen.DocumentRow(r)) },
 		func(r sqlcgen.ListDocumentsRow) record.Cursor { return record.Cursor{At: r.CreatedAt, ID: r.ID} })
-	return page, label(ctx, s.db.Read, owner, page.Items)
+	return page, label(ctx, s.db.Read, see, page.Items)
 }
 
 func (s *Store) DeleteDocument(ctx context.Context, owner, id string) (err error) {
@@ -311,19 +330,21 @@ func (s *Store) MoveDocument(ctx context.Context, owner, id, threadID string) (e
 func (s *Store) DocumentText(ctx context.Context, owner, id string) (_ string, err error) {
 	ctx, end := s.long(ctx, "read document text")
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.visibleOne(ctx, owner, id)
+	if err != nil {
 		return "", err
 	}
-	return s.db.Read.DocumentText(ctx, sqlcgen.DocumentTextParams{Owner: owner, ID: id})
+	return s.db.Read.DocumentText(ctx, see, id)
 }
 
 func (s *Store) VisibleDocuments(ctx context.Context, owner string) (_ []chat.Document, err error) {
 	ctx, end := s.short(ctx, "list visible documents")
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.Visible(ctx, owner)
+	if err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Read.VisibleDocuments(ctx, sqlcgen.VisibleDocumentsParams{Owner: owner, ThreadID: db.ThreadOf(ctx), MaxRows: record.MaxVisible})
+	rows, err := s.db.Read.VisibleDocuments(ctx, see, record.MaxVisible)
 	docs, err := rowsTo(rows, err, named)
 	naming.Label(docs)
 	return docs, err
@@ -332,16 +353,17 @@ func (s *Store) VisibleDocuments(ctx context.Context, owner string) (_ []chat.Do
 func (s *Store) DocumentsByID(ctx context.Context, owner string, ids []string) (_ []chat.Document, err error) {
 	ctx, end := s.short(ctx, "read documents")
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.Visible(ctx, owner)
+	if err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Read.DocumentsByID(ctx, owner, ids)
+	rows, err := s.db.Read.DocumentsByID(ctx, see, ids)
 	if err != nil {
 		return nil, err
 	}
 	docs := inOrder(ids, rows, func(r sqlcgen.DocumentsByIDRow) string { return r.ID },
 		func(r sqlcgen.DocumentsByIDRow) chat.Document { return shown(sqlcgen.DocumentRow(r)) })
-	return docs, label(ctx, s.db.Read, owner, docs)
+	return docs, label(ctx, s.db.Read, see, docs)
 }
 
 func document(r sqlcgen.DocumentRow) chat.Document {
@@ -366,14 +388,15 @@ func shown(r sqlcgen.DocumentRow) chat.Document {
 func (s *Store) Chunk(ctx context.Context, owner, docID, chunkID string) (_ chat.Chunk, err error) {
 	ctx, end := s.short(ctx, "read chunk")
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.visibleOne(ctx, owner, docID)
+	if err != nil {
 		return chat.Chunk{}, err
 	}
 	doc, ordinal, ok := record.ParseChunkID(chunkID)
 	if !ok || doc != docID {
 		return chat.Chunk{}, db.ErrNotFound
 	}
-	rows, err := s.db.Read.ChunksByKey(ctx, owner, []string{doc}, []int64{ordinal})
+	rows, err := s.db.Read.ChunksByKey(ctx, see, []string{doc}, []int64{ordinal})
 	if err == nil && len(rows) == 0 {
 		err = db.ErrNotFound
 	}
@@ -386,7 +409,8 @@ func (s *Store) Chunk(ctx context.Context, owner, docID, chunkID string) (_ chat
 func (s *Store) ChunksByID(ctx context.Context, owner string, ids []string) (_ []chat.Hit, err error) {
 	ctx, end := s.short(ctx, "read chunks")
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.Visible(ctx, owner)
+	if err != nil {
 		return nil, err
 	}
 	var docs []string
@@ -396,43 +420,44 @@ func (s *Store) ChunksByID(ctx context.Context, owner string, ids []string) (_ [
 			docs, ordinals = append(docs, doc), append(ordinals, ordinal)
 		}
 	}
-	rows, err := s.db.Read.ChunksByKey(ctx, owner, docs, ordinals)
+	rows, err := s.db.Read.ChunksByKey(ctx, see, docs, ordinals)
 	if err != nil {
 		return nil, err
 	}
-	return s.Hits(ctx, s.db.Read, owner, inOrder(ids, rows, func(r sqlcgen.ChunksByKeyRow) string { return record.ChunkID(r.DocID, r.Ordinal) },
+	return s.Hits(ctx, s.db.Read, see, inOrder(ids, rows, func(r sqlcgen.ChunksByKeyRow) string { return record.ChunkID(r.DocID, r.Ordinal) },
 		func(r sqlcgen.ChunksByKeyRow) HitRow { return HitRow{ChunksByKeyRow: r} }))
 }
 
 func (s *Store) DocumentChunks(ctx context.Context, owner, docID string, limit int) (_ []chat.Hit, err error) {
 	ctx, end := s.long(ctx, "read document chunks")
 	defer end(&err)
-	if owner, err = s.Library(ctx, owner); err != nil {
+	see, err := s.visibleOne(ctx, owner, docID)
+	if err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Read.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{Owner: owner, ID: docID, MaxRows: int64(max(limit, 0))})
+	rows, err := s.db.Read.DocumentChunks(ctx, see, docID, int64(max(limit, 0)))
 	if err == nil && len(rows) == 0 {
-		_, err = s.db.Read.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: docID})
+		_, err = visibleDocument(ctx, s.db.Read, see, docID)
 	}
 	found, err := rowsTo(rows, err, func(r sqlcgen.DocumentChunksRow) HitRow { return HitRow{ChunksByKeyRow: sqlcgen.ChunksByKeyRow(r)} })
 	if err != nil {
 		return nil, err
 	}
-	return s.Hits(ctx, s.db.Read, owner, found)
+	return s.Hits(ctx, s.db.Read, see, found)
 }
 
 // Ranked reads the chunks of a ranking, without those deleted since.
-func (s *Store) Ranked(ctx context.Context, q Queries, owner string, ranking []vector.Scored) ([]chat.Hit, error) {
+func (s *Store) Ranked(ctx context.Context, q Queries, see Visible, ranking []vector.Scored) ([]chat.Hit, error) {
 	ids := make([]int64, len(ranking))
 	scores := make(map[int64]float64, len(ranking))
 	for i, r := range ranking {
 		ids[i] = r.ID
 		scores[r.ID] = r.Score
 	}
-	rows, err := q.ChunksByInternalID(ctx, owner, ids)
+	rows, err := q.ChunksByInternalID(ctx, see, ids)
 	if err != nil {
 		return nil, err
 	}
-	return s.Hits(ctx, q, owner, inOrder(ids, rows, func(r sqlcgen.ChunksByInternalIDRow) int64 { return r.ID },
+	return s.Hits(ctx, q, see, inOrder(ids, rows, func(r sqlcgen.ChunksByInternalIDRow) int64 { return r.ID },
 		func(r sqlcgen.ChunksByInternalIDRow) HitRow { return HitRow{sqlcgen.ChunksByKeyRow(r), scores[r.ID]} }))
 }

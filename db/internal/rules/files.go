@@ -28,7 +28,7 @@ func (w within) PutAttachment(ctx context.Context, a chat.Attachment, data []byt
 		}
 		rows, err := q.InsertAttachment(ctx, sqlcgen.InsertAttachmentParams{
 			ID: a.ID, Owner: a.Owner, ThreadID: a.ThreadID, Mime: a.MIME,
-			Bytes: int64(len(data)), At: record.Micros(now), Data: record.Bytes(data), Address: w.address()})
+			Bytes: int64(len(data)), At: record.Micros(now), Data: record.Bytes(data), Address: w.address(), SpaceID: a.Space})
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (s *Store) AttachmentInSpace(ctx context.Context, reader, id string) (owner
 	if _, err := s.Library(ctx, reader); err != nil {
 		return "", err
 	}
-	return s.db.Read.AttachmentInSpace(ctx, sqlcgen.AttachmentInSpaceParams{ID: id, SpaceID: db.SpaceOf(ctx)})
+	return s.db.Read.AttachmentInSpace(ctx, sqlcgen.AttachmentInSpaceParams{ID: id, Reader: reader, SpaceID: db.SpaceOf(ctx)})
 }
 
 func (s *Store) AttachmentsByID(ctx context.Context, owner string, ids []string) (_ []chat.Attachment, err error) {
@@ -172,5 +172,5 @@ func (w within) PutRepo(ctx context.Context, owner, threadID string, gzipped []b
 }
 
 func attachment(row sqlcgen.AttachmentRow) chat.Attachment {
-	return chat.Attachment{ID: row.ID, Owner: row.Owner, ThreadID: row.ThreadID, MIME: row.Mime, Bytes: int(row.Bytes)}
+	return chat.Attachment{ID: row.ID, Owner: row.Owner, ThreadID: row.ThreadID, Space: row.SpaceID, MIME: row.Mime, Bytes: int(row.Bytes)}
 }

@@ -8,17 +8,18 @@ import (
 	"fmt"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
 func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (docs []chat.DocRef, err error) {
 	ctx, end := s.short(ctx, "read registry")
 	defer end(&err)
-	library, err := s.Library(ctx, owner)
+	see, err := s.Visible(db.InThread(ctx, threadID), owner)
 	if err != nil {
 		return nil, err
 	}
-	if at := chat.TurnOf(head); library == owner && at != "" && at != chat.RootCheckpoint { // usually one statement is enough
+	if at := chat.TurnOf(head); see.Owner == owner && len(see.Spaces) == 0 && at != "" && at != chat.RootCheckpoint { // usually one statement is enough
 		var twins []bool
 		rows, err := s.db.Read.KnownDocuments(ctx, sqlcgen.KnownDocumentsParams{Owner: owner, ThreadID: threadID, Head: at})
 		for _, row := range rows {
@@ -30,7 +31,7 @@ func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (doc
 			return nil, err
 		}
 		if len(rows) > 0 {
-			return docs, s.labelRefs(ctx, owner, docs, twins)
+			return docs, s.labelRefs(ctx, see, docs, twins)
 		}
 	}
 	t, err := s.snapshot(ctx, owner, threadID, head)
@@ -41,7 +42,7 @@ func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (doc
 	if err != nil || len(known) == 0 {
 		return nil, err
 	}
-	rows, err := s.db.Read.RegistryDocuments(ctx, library, known)
+	rows, err := s.db.Read.RegistryDocuments(ctx, see, known)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (doc
 		func(r sqlcgen.RegistryDocumentsRow) sqlcgen.RegistryDocumentsRow { return r }) {
 		docs, twins = append(docs, chat.DocRef{ID: row.ID, Title: row.Title}), append(twins, row.Twin)
 	}
-	return docs, s.labelRefs(ctx, library, docs, twins)
+	return docs, s.labelRefs(ctx, see, docs, twins)
 }
 
 func (s *Store) Approvals(ctx context.Context, owner, threadID, head string) (tools []string, err error) {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -78,13 +79,42 @@ func (w within) admitTurn(ctx context.Context, q Queries, t *chat.Turn, accepted
 		return false, err
 	}
 	if accepted { // it was sent while the database was unavailable
-		t.Space = now.SpaceID
+		t.Space = cmp.Or(now.SpaceID, now.Scope)
 	}
-	if t.Generation, err = w.generationFor(ctx, q, *t, now, accepted); err != nil || !accepted {
+	if t.Generation, err = w.generationFor(ctx, q, *t, now, accepted); err != nil {
+		return now.Cancelled, err
+	}
+	if !accepted {
+		if t.Space == "" {
+			t.Space, err = extendScope(ctx, q, *t, now.Scope)
+		}
 		return now.Cancelled, err
 	}
 	return now.Cancelled, q.DropUnacceptedTurn(ctx, sqlcgen.DropUnacceptedTurnParams{
 		Owner: t.Owner, ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID, ID: t.ID})
+}
+
+// extendScope adds the spaces that a message names to the scope of its conversation, and leaves out
+// those that its owner does not read any more.
+func extendScope(ctx context.Context, q Queries, t chat.Turn, before string) (string, error) {
+	var spaces []string
+	for _, id := range append(chat.SpacesIn(before), t.Content.Spaces...) {
+		_, err := spaceFor(ctx, q, t.Owner, id, chat.Reader)
+		switch named := slices.Contains(t.Content.Spaces, id); {
+		case err == nil && !slices.Contains(spaces, id):
+			spaces = append(spaces, id)
+		case err != nil && (named || !errors.Is(err, db.ErrNotFound)):
+			return "", err
+		}
+	}
+	if len(spaces) > chat.MaxScope {
+		return "", db.ErrManySpaces
+	}
+	scope := chat.Scope(spaces)
+	if scope == before {
+		return scope, nil
+	}
+	return scope, q.SetScope(ctx, sqlcgen.SetScopeParams{ID: t.ThreadID, Owner: t.Owner, Scope: scope})
 }
 
 // generationFor creates the turn's conversation if needed and returns its generation.
@@ -95,7 +125,7 @@ func (w within) generationFor(ctx context.Context, q Queries, t chat.Turn, now s
 	if accepted { // its conversation must exist already
 		how = 0
 	}
-	generation, err := w.ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt, Kind: t.Content.ThreadKind(), Space: t.Space},
+	generation, err := w.ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt, Kind: t.Content.ThreadKind(), Space: chat.Home(t.Space)},
 		sqlcgen.ConversationStateRow{Owner: now.Owner, Generation: now.Generation, SpaceID: now.SpaceID,
 			DeletedOwner: now.DeletedOwner, DeletedGeneration: now.DeletedGeneration, DeletedPlaces: now.DeletedPlaces}, how)
 	if err == nil && now.Archived { // a new message makes it not archived

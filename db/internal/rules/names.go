@@ -65,15 +65,15 @@ func (s *Store) RenameDocument(ctx context.Context, owner, id, title string) (er
 // another visible document has it, too.
 func isUnclear(title string, twin bool) bool { return twin || naming.IsGenre(title) }
 
-// label sets the labels of documents that the owner sees and that have none yet.
-func label(ctx context.Context, q Queries, owner string, docs []chat.Document) error {
+// label sets the labels of documents that have none yet.
+func label(ctx context.Context, q Queries, see Visible, docs []chat.Document) error {
 	var unclear []string
 	for _, d := range docs {
 		if d.Label == "" {
 			unclear = append(unclear, d.Title)
 		}
 	}
-	labels, err := labelsByID(ctx, q, owner, unclear)
+	labels, err := labelsByID(ctx, q, see, unclear)
 	for i, d := range docs {
 		docs[i].Label = cmp.Or(d.Label, labels[d.ID], d.Title)
 	}
@@ -81,7 +81,7 @@ func label(ctx context.Context, q Queries, owner string, docs []chat.Document) e
 }
 
 // labelsByID returns the labels of the visible documents with some titles.
-func labelsByID(ctx context.Context, q Queries, owner string, titles []string) (map[string]string, error) {
+func labelsByID(ctx context.Context, q Queries, see Visible, titles []string) (map[string]string, error) {
 	var folded []string
 	seen := map[string]bool{}
 	for _, t := range titles {
@@ -93,7 +93,7 @@ func labelsByID(ctx context.Context, q Queries, owner string, titles []string) (
 	if len(folded) == 0 {
 		return nil, nil
 	}
-	rows, err := q.DocumentsTitled(ctx, owner, folded)
+	rows, err := q.DocumentsTitled(ctx, see, folded)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ type HitRow struct {
 }
 
 // Hits returns chunks that were found, in their order, with the labels of their documents.
-func (s *Store) Hits(ctx context.Context, q Queries, owner string, rows []HitRow) ([]chat.Hit, error) {
+func (s *Store) Hits(ctx context.Context, q Queries, see Visible, rows []HitRow) ([]chat.Hit, error) {
 	hits := make([]chat.Hit, len(rows))
 	var unclear []string
 	for i, r := range rows {
@@ -125,7 +125,7 @@ func (s *Store) Hits(ctx context.Context, q Queries, owner string, rows []HitRow
 			unclear = append(unclear, r.Title)
 		}
 	}
-	labels, err := labelsByID(ctx, q, owner, unclear)
+	labels, err := labelsByID(ctx, q, see, unclear)
 	for i, h := range hits {
 		hits[i].Title = cmp.Or(labels[h.DocID], h.Title)
 	}
@@ -139,14 +139,14 @@ func chunk(r sqlcgen.ChunksByKeyRow) chat.Chunk {
 }
 
 // labelRefs replaces the titles of references by the labels of their documents.
-func (s *Store) labelRefs(ctx context.Context, owner string, refs []chat.DocRef, twin []bool) error {
+func (s *Store) labelRefs(ctx context.Context, see Visible, refs []chat.DocRef, twin []bool) error {
 	var unclear []string
 	for i, r := range refs {
 		if isUnclear(r.Title, twin[i]) {
 			unclear = append(unclear, r.Title)
 		}
 	}
-	labels, err := labelsByID(ctx, s.db.Read, owner, unclear)
+	labels, err := labelsByID(ctx, s.db.Read, see, unclear)
 	for i, r := range refs {
 		refs[i].Title = cmp.Or(labels[r.ID], r.Title)
 	}

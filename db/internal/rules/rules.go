@@ -111,17 +111,20 @@ type Locks interface {
 	DocumentForChange(ctx context.Context, owner, id string) (sqlcgen.DocumentRow, error)
 }
 
-// Lists are queries with a list, which each database passes in its own way. The rows
+// Lists are queries with a list, also of owners, which each database passes in its own way. The rows
 // come in any order, without unknown ids.
 type Lists interface {
 	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.AttachmentsByIDRow, error)
-	ChunksByInternalID(ctx context.Context, owner string, ids []int64) ([]sqlcgen.ChunksByInternalIDRow, error)
-	ChunksByKey(ctx context.Context, owner string, docIDs []string, ordinals []int64) ([]sqlcgen.ChunksByKeyRow, error)
-	DocumentsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.DocumentsByIDRow, error)
+	ChunksByInternalID(ctx context.Context, see Visible, ids []int64) ([]sqlcgen.ChunksByInternalIDRow, error)
+	ChunksByKey(ctx context.Context, see Visible, docIDs []string, ordinals []int64) ([]sqlcgen.ChunksByKeyRow, error)
+	DocumentsByID(ctx context.Context, see Visible, ids []string) ([]sqlcgen.DocumentsByIDRow, error)
 	// DocumentsTitled reads the visible documents with the folded titles.
-	DocumentsTitled(ctx context.Context, owner string, titles []string) ([]sqlcgen.DocumentsTitledRow, error)
+	DocumentsTitled(ctx context.Context, see Visible, titles []string) ([]sqlcgen.DocumentsTitledRow, error)
+	DocumentText(ctx context.Context, see Visible, id string) (string, error)
+	DocumentChunks(ctx context.Context, see Visible, id string, limit int64) ([]sqlcgen.DocumentChunksRow, error)
+	VisibleDocuments(ctx context.Context, see Visible, limit int64) ([]sqlcgen.VisibleDocumentsRow, error)
 	EventsOfTurns(ctx context.Context, owner string, ids []string) ([]sqlcgen.EventsOfTurnsRow, error)
-	RegistryDocuments(ctx context.Context, owner string, ids []string) ([]sqlcgen.RegistryDocumentsRow, error)
+	RegistryDocuments(ctx context.Context, see Visible, ids []string) ([]sqlcgen.RegistryDocumentsRow, error)
 	SetMembers(ctx context.Context, owner string, ids []string) ([]sqlcgen.SetMembersRow, error)
 	SetsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.DocumentSet, error)
 	TurnsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.Turn, error)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -16,25 +17,85 @@ import (
 )
 
 // Library returns the owner of the documents that a call reads: in a space, if owner (or the
-// reader of db.ReadBy) reads it now, the space's (db.InSpace), else owner.
+// reader of db.ReadBy) reads it now, the space's (db.InSpace), else owner. Of a scope, owner reads
+// all spaces.
 func (s *Store) Library(ctx context.Context, owner string) (string, error) {
 	space := db.SpaceOf(ctx)
-	if space == "" {
-		return owner, nil
+	for _, id := range chat.SpacesIn(space) {
+		if _, err := s.reads(ctx, db.ReaderOf(ctx, owner), id); err != nil {
+			return "", err
+		}
 	}
-	if _, err := s.reads(ctx, db.ReaderOf(ctx, owner), space); err != nil {
-		return "", err
+	if home := chat.Home(space); home != "" {
+		return chat.SpaceOwner(home), nil
 	}
-	return chat.SpaceOwner(space), nil
+	return owner, nil
+}
+
+// Visible says which documents a call sees: those of Owner, public ones, and those that Author
+// has attached to Thread.
+type Visible struct {
+	Owner  string // of Library
+	Author string // in a space: of the conversation; empty: nothing is attached
+	Thread string // of db.InThread
+	// Spaces are the owners of the documents of the spaces in the scope of a conversation.
+	Spaces []string
+}
+
+// Owners are those of all documents in question; the first is Owner.
+func (v Visible) Owners() []string {
+	return append([]string{v.Owner, v.Author, chat.PublicOwner}, v.Spaces...)
+}
+
+// Visible is what a call sees that names owner, the author of the conversation of db.InThread.
+func (s *Store) Visible(ctx context.Context, owner string) (Visible, error) {
+	library, err := s.Library(ctx, owner)
+	see := Visible{Owner: library, Thread: db.ThreadOf(ctx)}
+	if library != owner && see.Thread != "" {
+		see.Author = owner
+	}
+	if space := db.SpaceOf(ctx); chat.Home(space) == "" {
+		for _, id := range chat.SpacesIn(space) {
+			see.Spaces = append(see.Spaces, chat.SpaceOwner(id))
+		}
+	}
+	return see, err
+}
+
+// visibleOne is Visible for a call that names a document. In a space, outside of a conversation, it
+// sees what belongs to a conversation that owner reads there.
+func (s *Store) visibleOne(ctx context.Context, owner, id string) (Visible, error) {
+	see, err := s.Visible(ctx, owner)
+	if err != nil || see.Owner == owner || see.Thread != "" {
+		return see, err
+	}
+	row, err := s.db.Read.AttachedInSpace(ctx, sqlcgen.AttachedInSpaceParams{ID: id, Reader: db.ReaderOf(ctx, owner), SpaceID: db.SpaceOf(ctx)})
+	if errors.Is(err, sql.ErrNoRows) {
+		return see, nil
+	}
+	see.Author, see.Thread = row.Owner, row.ThreadID
+	return see, err
 }
 
 func (s *Store) ThisSpace(ctx context.Context, owner string) (_ chat.Space, err error) {
 	ctx, end := s.short(ctx, "read this space")
 	defer end(&err)
-	if db.SpaceOf(ctx) == "" {
+	space := db.SpaceOf(ctx)
+	switch {
+	case space == "":
 		return chat.Space{}, nil
+	case chat.Home(space) != "":
+		return s.reads(ctx, db.ReaderOf(ctx, owner), space)
 	}
-	return s.reads(ctx, db.ReaderOf(ctx, owner), db.SpaceOf(ctx))
+	all := chat.Space{ID: space, ToolServers: []string{chat.EveryServer}}
+	for _, id := range chat.SpacesIn(space) {
+		sp, err := s.reads(ctx, db.ReaderOf(ctx, owner), id)
+		if err != nil {
+			return chat.Space{}, err
+		}
+		all.ToolServers = sp.Allowed(all.ToolServers)
+	}
+	return all, nil
 }
 
 // reads returns a space that a person reads, else ErrNotFound. It looks that up at most once
@@ -104,16 +165,19 @@ func (m *memberships) drop() {
 }
 
 // shows reports whether a call may show what turns in a space took from documents: owner, or the
-// reader of db.ReadBy, reads the space, and the call is made in it.
+// reader of db.ReadBy, reads the space, and the call is made in it; or reads all of a scope.
 func (s *Store) shows(ctx context.Context, owner, space string) (bool, error) {
-	if space == "" || db.SpaceOf(ctx) != space {
-		return space == "", nil
-	}
-	_, err := s.reads(ctx, db.ReaderOf(ctx, owner), space)
-	if errors.Is(err, db.ErrNotFound) {
+	if chat.Home(space) != "" && db.SpaceOf(ctx) != space {
 		return false, nil
 	}
-	return err == nil, err
+	for _, id := range chat.SpacesIn(space) {
+		if _, err := s.reads(ctx, db.ReaderOf(ctx, owner), id); errors.Is(err, db.ErrNotFound) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // keeps reports whether a person keeps what their own turns took from a space: owner reads,
@@ -123,21 +187,21 @@ func (s *Store) keeps(ctx context.Context, owner, author string) bool {
 }
 
 // withheld replaces in messages what their turns took from documents, unless it may be shown.
-// All are of one conversation.
-func (s *Store) withheld(ctx context.Context, owner string, messages []chat.Message) error {
-	if len(messages) == 0 {
-		return nil
-	}
-	show, err := s.shows(ctx, owner, messages[0].Space)
-	if show {
-		return err
-	}
+func (s *Store) withheld(ctx context.Context, owner string, messages []chat.Message) (err error) {
+	shown := map[string]bool{}
 	for i, m := range messages {
-		if !s.keeps(ctx, owner, m.Author) {
+		show, known := shown[m.Space]
+		if !known {
+			if show, err = s.shows(ctx, owner, m.Space); err != nil {
+				return err
+			}
+			shown[m.Space] = show
+		}
+		if !show && !s.keeps(ctx, owner, m.Author) {
 			messages[i] = m.Withhold(cmp.Or(m.Author, owner) == db.ReaderOf(ctx, owner))
 		}
 	}
-	return err
+	return nil
 }
 
 // withheldEvents is withheld for the log of one turn.
@@ -200,8 +264,16 @@ func memberOf(ctx context.Context, q Queries, owner, id string, least chat.Role)
 }
 
 func space(r sqlcgen.SpaceOfRow) chat.Space {
-	return chat.Space{ID: r.ID, Name: r.Name, Everybody: r.Everybody, Links: r.Links, Instructions: r.Instructions, Agent: chat.Agent(r.Agent), Effort: chat.Effort(r.Effort),
+	return chat.Space{ID: r.ID, Name: r.Name, Everybody: r.Everybody, Links: r.Links, Instructions: r.Instructions, Agent: chat.Agent(r.Agent), Effort: chat.Effort(r.Effort), ToolServers: toolServers(r.ToolServers),
 		CreatedAt: record.Time(r.CreatedAt), DeletedAt: record.Time(r.DeletedAt), Role: chat.Role(r.Role)}
+}
+
+// toolServers reads a stored list; what is no list allows no server.
+func toolServers(stored string) (list []string) {
+	if json.Unmarshal([]byte(stored), &list) != nil {
+		return nil
+	}
+	return list
 }
 
 func (s *Store) CreateSpace(ctx context.Context, owner string, sp chat.Space) (err error) {
@@ -215,7 +287,7 @@ func (s *Store) CreateSpace(ctx context.Context, owner string, sp chat.Space) (e
 		if of, err := q.SpacesOfPerson(ctx, owner); err != nil || len(of) >= db.MaxSpaces {
 			return cmp.Or(err, db.ErrManySpaces)
 		}
-		err := q.CreateSpace(ctx, sqlcgen.CreateSpaceParams{ID: sp.ID, Name: sp.Name, Everybody: sp.Everybody, Links: sp.Links, Instructions: sp.Instructions, Agent: string(sp.Agent), Effort: string(sp.Effort), CreatedAt: record.Micros(at)})
+		err := q.CreateSpace(ctx, sqlcgen.CreateSpaceParams{ID: sp.ID, Name: sp.Name, Everybody: sp.Everybody, Links: sp.Links, Instructions: sp.Instructions, Agent: string(sp.Agent), Effort: string(sp.Effort), ToolServers: record.Strings(sp.ToolServers), CreatedAt: record.Micros(at)})
 		if err == nil {
 			err = usePublic(ctx, q, sp)
 		}
@@ -283,7 +355,7 @@ func (s *Store) ChangeSpace(ctx context.Context, owner string, to chat.Space) (e
 	defer end(&err)
 	defer s.members.drop()
 	return s.managed(ctx, owner, to.ID, func(q Queries, _ chat.Space) error {
-		err := record.Found(q.ChangeSpace(ctx, sqlcgen.ChangeSpaceParams{ID: to.ID, Name: to.Name, Everybody: to.Everybody, Links: to.Links, Instructions: to.Instructions, Agent: string(to.Agent), Effort: string(to.Effort)}))
+		err := record.Found(q.ChangeSpace(ctx, sqlcgen.ChangeSpaceParams{ID: to.ID, Name: to.Name, Everybody: to.Everybody, Links: to.Links, Instructions: to.Instructions, Agent: string(to.Agent), Effort: string(to.Effort), ToolServers: record.Strings(to.ToolServers)}))
 		if err != nil {
 			return err
 		}
@@ -422,31 +494,31 @@ func (s *Store) DeleteInSpace(ctx context.Context, owner, space, id string, at t
 	})
 }
 
-func (s *Store) RestoreInSpace(ctx context.Context, owner, space, id string) (err error) {
-	ctx, end := s.short(ctx, "restore a space's document")
+func (w within) RestoreInSpace(ctx context.Context, owner, space, id string) (err error) {
+	ctx, end := w.s.short(ctx, "restore a space's document")
 	defer end(&err)
-	return s.db.Update(ctx, func(q Queries) error {
-		return give(ctx, q, gift{owner: owner, space: space, id: id, from: chat.SpaceTrash(space), to: chat.SpaceOwner(space)})
-	})
+	return w.give(ctx, gift{owner: owner, space: space, id: id, from: chat.SpaceTrash(space), to: chat.SpaceOwner(space)})
 }
 
-func (s *Store) LeaveSpace(ctx context.Context, owner, space, id string) (err error) {
-	ctx, end := s.short(ctx, "move a document out of a space")
+func (w within) LeaveSpace(ctx context.Context, owner, space, id string) (err error) {
+	ctx, end := w.s.short(ctx, "move a document out of a space")
 	defer end(&err)
-	return s.db.Update(ctx, func(q Queries) error {
-		return give(ctx, q, gift{owner: owner, space: space, id: id, from: chat.SpaceOwner(space), to: owner, byAdder: true})
-	})
+	return w.give(ctx, gift{owner: owner, space: space, id: id, from: chat.SpaceOwner(space), to: owner, byAdder: true})
 }
 
 func (w within) MoveToSpace(ctx context.Context, owner, space, id string) (err error) {
 	ctx, end := w.s.short(ctx, "move a document into a space")
 	defer end(&err)
+	return w.give(ctx, gift{owner: owner, space: space, id: id, from: owner, to: chat.SpaceOwner(space)})
+}
+
+// give gives a document to another owner within that owner's bounds.
+func (w within) give(ctx context.Context, g gift) error {
 	return w.s.db.Update(ctx, func(q Queries) error {
-		to := chat.SpaceOwner(space)
-		if err := give(ctx, q, gift{owner: owner, space: space, id: id, from: owner, to: to}); err != nil {
+		if err := give(ctx, q, g); err != nil {
 			return err
 		}
-		return w.checkBounds(ctx, q, to, aDocument)
+		return w.checkBounds(ctx, q, g.to, aDocument)
 	})
 }
 
@@ -531,7 +603,7 @@ func (s *Store) PruneSpaces(ctx context.Context, now time.Time) (err error) {
 // dropSpace deletes a space with all that it has.
 func dropSpace(ctx context.Context, q Queries, id string) error {
 	for _, owner := range []string{chat.SpaceOwner(id), chat.SpaceTrash(id)} {
-		for _, remove := range []func(context.Context, string) error{q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserProfile} {
+		for _, remove := range []func(context.Context, string) error{q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserBoards, q.DeleteUserProfile} {
 			if err := remove(ctx, owner); err != nil {
 				return err
 			}

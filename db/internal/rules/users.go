@@ -2,11 +2,15 @@ package rules
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
 func (s *Store) UserData(ctx context.Context, owner string) (d db.UserData, err error) {
@@ -42,7 +46,16 @@ func userData(ctx context.Context, q Queries, owner string) (db.UserData, error)
 
 // DeleteUser deletes conversations and documents one by one, each in its own
 // transaction, so that it never blocks other writers for long, and the rest in one.
-func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, err error) {
+func (s *Store) DeleteUser(ctx context.Context, owner string) (db.UserData, error) {
+	return s.deleteUser(ctx, owner, time.Time{})
+}
+
+func (s *Store) DeleteUnused(ctx context.Context, owner string, before time.Time) (db.UserData, error) {
+	return s.deleteUser(ctx, owner, before)
+}
+
+// deleteUser ends with db.ErrNotFound when a time is given and the owner was seen since then.
+func (s *Store) deleteUser(ctx context.Context, owner string, before time.Time) (d db.UserData, err error) {
 	ctx, end := s.Call(ctx, "delete user", Bulk)
 	defer end(&err)
 	defer s.members.drop()
@@ -52,17 +65,38 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 	if d, err = s.UserData(ctx, owner); err != nil {
 		return db.UserData{}, err
 	}
+	cameBack := func() error {
+		if before.IsZero() {
+			return nil
+		}
+		seen, err := s.db.Read.AnonymousSeen(ctx, owner)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && seen >= record.Micros(before) {
+			return db.ErrNotFound
+		}
+		return err
+	}
 	for _, id := range d.Threads {
+		if err := cameBack(); err != nil {
+			return db.UserData{}, err
+		}
 		if err := s.DeleteConversation(ctx, owner, id); err != nil && !errors.Is(err, db.ErrNotFound) {
 			return db.UserData{}, err
 		}
 	}
 	for _, id := range d.Documents {
+		if err := cameBack(); err != nil {
+			return db.UserData{}, err
+		}
 		if err := s.DeleteDocument(ctx, owner, id); err != nil && !errors.Is(err, db.ErrNotFound) {
 			return db.UserData{}, err
 		}
 	}
 	err = s.db.Update(ctx, func(q Queries) error {
+		if !before.IsZero() { // a visit comes before or after all of this
+			if err := record.Found(q.LockUnused(ctx, sqlcgen.LockUnusedParams{Owner: owner, BeforeAt: record.Micros(before)})); err != nil {
+				return err
+			}
+		}
 		imports, err := q.UserImports(ctx, owner)
 		if err != nil {
 			return err
@@ -98,7 +132,20 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 				return err
 			}
 		}
+		if err := forgetSigner(ctx, q, owner); err != nil {
+			return err
+		}
 		return q.DeleteUserSpending(ctx, ownerSubject(owner))
 	})
 	return d, err
+}
+
+// forgetSigner replaces a person in what boards of spaces say of who has changed what, as
+// ForgetAuthor does in copies of messages.
+func forgetSigner(ctx context.Context, q Queries, owner string) error {
+	named, err := record.JSON(owner)
+	if err != nil {
+		return err
+	}
+	return q.ForgetSigner(ctx, sqlcgen.ForgetSignerParams{Named: `"who":` + named, Unnamed: `"who":"-"`})
 }

@@ -54,6 +54,14 @@ func (s *Store) MoveToSpace(ctx context.Context, owner, space, id string) error 
 	return within{s: s}.MoveToSpace(ctx, owner, space, id)
 }
 
+func (s *Store) LeaveSpace(ctx context.Context, owner, space, id string) error {
+	return within{s: s}.LeaveSpace(ctx, owner, space, id)
+}
+
+func (s *Store) RestoreInSpace(ctx context.Context, owner, space, id string) error {
+	return within{s: s}.RestoreInSpace(ctx, owner, space, id)
+}
+
 func (s *Store) CreateBoard(ctx context.Context, b db.Board) error {
 	return within{s: s}.CreateBoard(ctx, b)
 }
@@ -157,7 +165,11 @@ func lockScopes(ctx context.Context, q Queries, k kind, scopes []scope) error {
 func (k kind) exceeded(stored db.Stored, s scope) error {
 	for _, b := range k.bounds {
 		if most := amount(s.quota, b); most > 0 && amount(stored, b) > most {
-			return &db.Exceeded{Bound: b, Scope: s.of, Limit: float64(most)}
+			of := s.of
+			if of == db.OfOwner && chat.IsSpaceOwner(s.key) {
+				of = db.OfSpace
+			}
+			return &db.Exceeded{Bound: b, Scope: of, Limit: float64(most)}
 		}
 	}
 	return nil

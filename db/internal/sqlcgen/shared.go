@@ -18,6 +18,7 @@ type Queries interface {
 	AnonymousSeen(ctx context.Context, owner string) (int64, error)
 	AppendAudit(ctx context.Context, arg AppendAuditParams) error
 	ArchiveConversation(ctx context.Context, arg ArchiveConversationParams) (int64, error)
+	AttachedInSpace(ctx context.Context, arg AttachedInSpaceParams) (AttachedInSpaceRow, error)
 	Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error)
 	AttachmentData(ctx context.Context, arg AttachmentDataParams) ([]byte, error)
 	AttachmentInSpace(ctx context.Context, arg AttachmentInSpaceParams) (string, error)
@@ -95,9 +96,7 @@ type Queries interface {
 	DetachSameDocuments(ctx context.Context, arg DetachSameDocumentsParams) error
 	Document(ctx context.Context, arg DocumentParams) (DocumentRow, error)
 	DocumentAddress(ctx context.Context, arg DocumentAddressParams) (string, error)
-	DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error)
 	DocumentProgress(ctx context.Context, arg DocumentProgressParams) (int64, error)
-	DocumentText(ctx context.Context, arg DocumentTextParams) (string, error)
 	DocumentsToEmbed(ctx context.Context, arg DocumentsToEmbedParams) ([]DocumentsToEmbedRow, error)
 	DocumentsToIndex(ctx context.Context, arg DocumentsToIndexParams) ([]DocumentsToIndexRow, error)
 	Draft(ctx context.Context, arg DraftParams) (DraftRow, error)
@@ -122,6 +121,7 @@ type Queries interface {
 	ForgetAuthor(ctx context.Context, owner string) error
 	ForgetContributor(ctx context.Context, owner string) error
 	ForgetCount(ctx context.Context, key string) error
+	ForgetSigner(ctx context.Context, arg ForgetSignerParams) error
 	GiveDocument(ctx context.Context, arg GiveDocumentParams) (int64, error)
 	Head(ctx context.Context, arg HeadParams) (string, error)
 	HeadOfConversation(ctx context.Context, arg HeadOfConversationParams) (string, error)
@@ -233,6 +233,7 @@ type Queries interface {
 	SetDocumentPages(ctx context.Context, arg SetDocumentPagesParams) (int64, error)
 	SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int64, error)
 	SetIndexed(ctx context.Context, arg SetIndexedParams) (int64, error)
+	SetScope(ctx context.Context, arg SetScopeParams) error
 	SetSentAt(ctx context.Context, arg SetSentAtParams) error
 	SetSpaceDeleted(ctx context.Context, arg SetSpaceDeletedParams) (int64, error)
 	ShareByDigest(ctx context.Context, digest string) (ShareByDigestRow, error)
@@ -279,7 +280,6 @@ type Queries interface {
 	UserDocuments(ctx context.Context, owner string) ([]string, error)
 	UserImports(ctx context.Context, owner string) ([]string, error)
 	UserThreads(ctx context.Context, owner string) ([]string, error)
-	VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error)
 	WaitingMessages(ctx context.Context, arg WaitingMessagesParams) ([]Message, error)
 }
 
@@ -350,6 +350,7 @@ type AdmissionRow struct {
 	DeletedPlaces     int64
 	Archived          bool
 	SpaceID           string
+	Scope             string
 	Cancelled         bool
 }
 
@@ -376,6 +377,17 @@ type ArchiveConversationParams struct {
 	Owner    string
 }
 
+type AttachedInSpaceParams struct {
+	ID      string
+	Reader  string
+	SpaceID string
+}
+
+type AttachedInSpaceRow struct {
+	Owner    string
+	ThreadID string
+}
+
 type AttachmentDataParams struct {
 	ID    string
 	Owner string
@@ -384,6 +396,7 @@ type AttachmentDataParams struct {
 type AttachmentInSpaceParams struct {
 	ID      string
 	SpaceID string
+	Reader  string
 }
 
 type AttachmentParams struct {
@@ -397,6 +410,7 @@ type AttachmentRow struct {
 	ThreadID string
 	Mime     string
 	Bytes    int64
+	SpaceID  string
 }
 
 type AttachmentsByIDRow struct {
@@ -405,6 +419,7 @@ type AttachmentsByIDRow struct {
 	ThreadID string
 	Mime     string
 	Bytes    int64
+	SpaceID  string
 }
 
 type AuditBeforeParams struct {
@@ -506,6 +521,7 @@ type ChangeSpaceParams struct {
 	Instructions string
 	Agent        string
 	Effort       string
+	ToolServers  string
 	ID           string
 }
 
@@ -592,6 +608,7 @@ type ConversationRow struct {
 	Pinned        bool
 	Archived      bool
 	SpaceID       string
+	Scope         string
 	Shared        bool
 	Activity      int64
 }
@@ -625,6 +642,7 @@ type ConversationsInSpaceRow struct {
 	Pinned        bool
 	Archived      bool
 	SpaceID       string
+	Scope         string
 	Shared        bool
 	Activity      int64
 	Found         string
@@ -739,6 +757,7 @@ type CreateSpaceParams struct {
 	Instructions string
 	Agent        string
 	Effort       string
+	ToolServers  string
 	CreatedAt    int64
 }
 
@@ -827,12 +846,6 @@ type DocumentAddressParams struct {
 	ID    string
 }
 
-type DocumentChunksParams struct {
-	Owner   string
-	ID      string
-	MaxRows int64
-}
-
 type DocumentChunksRow struct {
 	DocID     string
 	Title     string
@@ -892,11 +905,6 @@ type DocumentSet struct {
 	Owner   string
 	Name    string
 	Address string
-}
-
-type DocumentTextParams struct {
-	ID    string
-	Owner string
 }
 
 type DocumentsByIDRow struct {
@@ -1130,6 +1138,11 @@ type FilesOfOwnerRow struct {
 	Bytes     int64
 }
 
+type ForgetSignerParams struct {
+	Named   string
+	Unnamed string
+}
+
 type GiveDocumentParams struct {
 	ToOwner   string
 	AddedBy   string
@@ -1237,6 +1250,7 @@ type InsertAttachmentParams struct {
 	At       int64
 	Data     []byte
 	Address  string
+	SpaceID  string
 }
 
 type InsertBoardParams struct {
@@ -1389,6 +1403,7 @@ type ListConversationsRow struct {
 	Pinned        bool
 	Archived      bool
 	SpaceID       string
+	Scope         string
 	Shared        bool
 	Activity      int64
 }
@@ -1714,8 +1729,10 @@ type OpenTurnsParams struct {
 }
 
 type OriginalParams struct {
-	DocID string
-	Owner string
+	DocID    string
+	Owner    string
+	Author   string
+	ThreadID string
 }
 
 type PassOnChildrenParams struct {
@@ -2003,6 +2020,7 @@ type SearchConversationsRow struct {
 	Pinned        bool
 	Archived      bool
 	SpaceID       string
+	Scope         string
 	Shared        bool
 	Activity      int64
 	Found         string
@@ -2042,6 +2060,12 @@ type SetIndexedParams struct {
 type SetMembersRow struct {
 	SetID string
 	DocID string
+}
+
+type SetScopeParams struct {
+	Scope string
+	ID    string
+	Owner string
 }
 
 type SetSentAtParams struct {
@@ -2122,6 +2146,7 @@ type SpaceOfRow struct {
 	Instructions string
 	Agent        string
 	Effort       string
+	ToolServers  string
 	CreatedAt    int64
 	DeletedAt    int64
 	Role         int64
@@ -2140,6 +2165,7 @@ type SpacesOfRow struct {
 	Instructions string
 	Agent        string
 	Effort       string
+	ToolServers  string
 	CreatedAt    int64
 	DeletedAt    int64
 	Role         int64
@@ -2433,12 +2459,6 @@ type UseAccessKeyParams struct {
 	UsedAt int64
 	Owner  string
 	ID     string
-}
-
-type VisibleDocumentsParams struct {
-	Owner    string
-	ThreadID string
-	MaxRows  int64
 }
 
 type VisibleDocumentsRow struct {

@@ -71,6 +71,7 @@ CREATE TABLE conversations (
     archived        BOOLEAN NOT NULL DEFAULT false,  -- found by searches, and in the list of archived ones
     kind            TEXT    NOT NULL DEFAULT '', -- '', or not in the list: 'board' (the chat of the board of this id), 'once' (throw-away), 'temporary'
     space_id        TEXT    NOT NULL DEFAULT '', -- in which it was begun; '': in none
+    scope           TEXT    NOT NULL DEFAULT '', -- of one in none: '+<id>' for each space whose documents its next turn reads, too
     shared          BOOLEAN NOT NULL DEFAULT false, -- with those who read the space
     created_at      BIGINT NOT NULL,
     last_message_at BIGINT NOT NULL,
@@ -123,7 +124,7 @@ CREATE TABLE turns (
     owner          TEXT    NOT NULL,
     thread_id      TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     generation     BIGINT NOT NULL DEFAULT 1,    -- of its conversation
-    space_id       TEXT    NOT NULL DEFAULT '',  -- of its conversation
+    space_id       TEXT    NOT NULL DEFAULT '',  -- of its conversation, or the scope with which it has read
     author         TEXT    NOT NULL DEFAULT '',  -- of a turn that was copied: who wrote the message; '-': deleted since
     parent         TEXT    NOT NULL,              -- turn id or 'root'; '' until the turn starts
     place          BIGINT NOT NULL DEFAULT 0,    -- order within the thread's tree, from 1; 0: not in it. Given to one turn only
@@ -235,6 +236,7 @@ CREATE TABLE attachments (
     bytes      BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     address    TEXT    NOT NULL DEFAULT '',
+    space_id   TEXT    NOT NULL DEFAULT '', -- in which it was uploaded
     data       BYTEA   NOT NULL
 );
 ALTER TABLE attachments ALTER COLUMN data SET STORAGE EXTERNAL; -- pictures are compressed already
@@ -287,6 +289,7 @@ CREATE TABLE spaces (
     instructions TEXT   NOT NULL DEFAULT '', -- for models, as the operator's
     agent        TEXT   NOT NULL DEFAULT '', -- of new conversations; '': the usual one
     effort       TEXT   NOT NULL DEFAULT '',
+    tool_servers TEXT   NOT NULL DEFAULT '["*"]', -- MCP servers whose tools may be called, as a JSON list; *: all
     created_at   BIGINT NOT NULL,
     deleted_at   BIGINT NOT NULL DEFAULT 0 -- 0: it is not; else it can be restored for 30 days
 );
@@ -619,7 +622,7 @@ $$;
 CREATE POLICY own ON profiles      FOR SELECT USING (owner = (SELECT palaver_subject()));
 -- What a turn took from a space's documents is seen by who reads the space.
 CREATE POLICY own ON conversations FOR SELECT USING (owner = (SELECT palaver_subject()) AND (space_id = '' OR 'space:' || space_id = ANY ((SELECT palaver_libraries())::text[])));
-CREATE POLICY own ON turns         FOR SELECT USING (owner = (SELECT palaver_subject()) AND (space_id = '' OR 'space:' || space_id = ANY ((SELECT palaver_libraries())::text[])));
+CREATE POLICY own ON turns         FOR SELECT USING (owner = (SELECT palaver_subject()) AND (space_id = '' OR string_to_array('space:' || replace(ltrim(space_id, '+'), '+', '+space:'), '+') <@ (SELECT palaver_libraries())::text[]));
 CREATE POLICY shared ON conversations FOR SELECT USING (shared AND 'space:' || space_id = ANY ((SELECT palaver_libraries())::text[]));
 CREATE POLICY shared ON turns         FOR SELECT USING ('space:' || space_id = ANY ((SELECT palaver_libraries())::text[]) AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = thread_id AND c.shared));
 CREATE POLICY own ON stream_runs   FOR SELECT USING (owner = (SELECT palaver_subject()));
@@ -627,13 +630,16 @@ CREATE POLICY own ON cancels       FOR SELECT USING (owner = (SELECT palaver_sub
 CREATE POLICY own ON feedback      FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON attachments   FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY shared ON attachments FOR SELECT USING (EXISTS (SELECT 1 FROM conversations c WHERE c.id = thread_id AND c.shared AND 'space:' || c.space_id = ANY ((SELECT palaver_libraries())::text[])));
+CREATE POLICY copied ON attachments FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.author = attachments.owner AND t.author <> '' AND t.owner = (SELECT palaver_subject()) AND t.content LIKE '%"' || attachments.id || '"%'));
 CREATE POLICY own ON repos         FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON imports       FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON document_sets FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON boards        FOR SELECT USING (owner = (SELECT palaver_subject()) AND deleted_at = 0);
 CREATE POLICY own_or_public ON documents FOR SELECT USING (owner IN ((SELECT palaver_subject()), '*'));
 CREATE POLICY of_space ON documents     FOR SELECT USING (owner = ANY ((SELECT palaver_libraries())::text[]));
+CREATE POLICY shared ON documents       FOR SELECT USING (EXISTS (SELECT 1 FROM conversations c WHERE c.id = documents.thread_id AND c.owner = documents.owner AND c.shared AND 'space:' || c.space_id = ANY ((SELECT palaver_libraries())::text[])));
 CREATE POLICY of_space ON spaces        FOR SELECT USING ('space:' || id = ANY ((SELECT palaver_libraries())::text[]));
+CREATE POLICY of_space ON boards        FOR SELECT USING (owner = ANY ((SELECT palaver_libraries())::text[]) AND deleted_at = 0);
 CREATE POLICY of_space ON document_sets FOR SELECT USING (owner = ANY ((SELECT palaver_libraries())::text[]));
 
 -- What belongs to a row is seen with it.

@@ -1,5 +1,5 @@
 -- name: AttachmentsByID :many
-SELECT id, owner, coalesce(thread_id, '') AS thread_id, mime, bytes FROM attachments
+SELECT id, owner, coalesce(thread_id, '') AS thread_id, mime, bytes, space_id FROM attachments
 WHERE id = ANY(@ids::text[]) AND owner = @owner;
 
 -- name: UseAttachments :exec

@@ -30,7 +30,7 @@ WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner AND t.hidden 
 -- name: Admission :one
 SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
     coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places,
-    coalesce(c.archived, false)::boolean AS archived, coalesce(c.space_id, '')::text AS space_id,
+    coalesce(c.archived, false)::boolean AS archived, coalesce(c.space_id, '')::text AS space_id, coalesce(c.scope, '')::text AS scope,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = @owner AND (
         (x.kind = 'turn' AND x.ref = @turn_id)
         OR (x.kind = 'client' AND x.ref = @client_turn_id AND x.thread_id IN ('', @thread_id))
@@ -220,6 +220,6 @@ WHERE back.settled_at > 0 ORDER BY k.n;
 
 -- name: RegistryDocuments :many
 SELECT d.id, d.title,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY(@owners::text[]) AND (o.owner <> @author OR o.thread_id = @thread_id) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
 FROM documents d
-WHERE d.id = ANY(@ids::text[]) AND d.status = 'ready' AND d.owner IN (@owner, '*');
+WHERE d.id = ANY(@ids::text[]) AND d.status = 'ready' AND d.owner = ANY(@owners::text[]) AND (d.owner <> @author OR d.thread_id = @thread_id);

@@ -53,6 +53,18 @@ func (q *Queries) DeleteBoard(ctx context.Context, arg DeleteBoardParams) (int64
 	return result.RowsAffected(), nil
 }
 
+const forgetSigner = `-- name: ForgetSigner :exec
+
+UPDATE boards SET content = convert_to(replace(convert_from(content, 'UTF8'), $1::text, $2::text), 'UTF8')
+WHERE owner IN (SELECT 'space:' || s.id FROM spaces s) AND position(convert_to($1, 'UTF8') IN content) > 0
+`
+
+// Replaces who has changed boards of spaces.
+func (q *Queries) ForgetSigner(ctx context.Context, arg ForgetSignerParams) error {
+	_, err := q.db.Exec(ctx, forgetSigner, arg.Named, arg.Unnamed)
+	return err
+}
+
 const insertBoard = `-- name: InsertBoard :execrows
 INSERT INTO boards (id, owner, title, items, revision, bytes, created_at, updated_at, address, content)
 VALUES ($1, $2, $3, $4, 1, $5, $6, $6, $7, $8) ON CONFLICT DO NOTHING

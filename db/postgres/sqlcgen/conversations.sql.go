@@ -44,7 +44,7 @@ func (q *Queries) ClearTitle(ctx context.Context, arg ClearTitleParams) error {
 }
 
 const conversation = `-- name: Conversation :one
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.scope, c.shared,
     coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = $1 AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
@@ -63,6 +63,7 @@ func (q *Queries) Conversation(ctx context.Context, arg ConversationParams) (Con
 		&i.Pinned,
 		&i.Archived,
 		&i.SpaceID,
+		&i.Scope,
 		&i.Shared,
 		&i.Activity,
 	)
@@ -105,7 +106,7 @@ func (q *Queries) ConversationState(ctx context.Context, id string) (Conversatio
 
 const conversationsInSpace = `-- name: ConversationsInSpace :many
 
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, CAST(c.pinned AND c.owner = $1 AS BOOLEAN) AS pinned, c.archived, c.space_id, c.shared,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, CAST(c.pinned AND c.owner = $1 AS BOOLEAN) AS pinned, c.archived, c.space_id, c.scope, c.shared,
     coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity,
     coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
@@ -150,6 +151,7 @@ func (q *Queries) ConversationsInSpace(ctx context.Context, arg ConversationsInS
 			&i.Pinned,
 			&i.Archived,
 			&i.SpaceID,
+			&i.Scope,
 			&i.Shared,
 			&i.Activity,
 			&i.Found,
@@ -257,7 +259,7 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 
 const listConversations = `-- name: ListConversations :many
 
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.scope, c.shared,
     coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
@@ -298,6 +300,7 @@ func (q *Queries) ListConversations(ctx context.Context, arg ListConversationsPa
 			&i.Pinned,
 			&i.Archived,
 			&i.SpaceID,
+			&i.Scope,
 			&i.Shared,
 			&i.Activity,
 		); err != nil {
@@ -466,11 +469,12 @@ func (q *Queries) RetitleConversation(ctx context.Context, arg RetitleConversati
 }
 
 const searchConversations = `-- name: SearchConversations :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
+
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.scope, c.shared,
     coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity,
     coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND NOT t.hidden AND strpos(palaver_fold(m.content), $1::text) > 0
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND NOT t.hidden AND (t.space_id = '' OR m.role = 'user') AND strpos(palaver_fold(m.content), $1::text) > 0
         ORDER BY t.place DESC, m.n LIMIT 1), '')::text AS found
 FROM conversations c
 WHERE c.owner = $2 AND c.listed AND c.kind = '' AND c.space_id = ''
@@ -478,11 +482,12 @@ WHERE c.owner = $2 AND c.listed AND c.kind = '' AND c.space_id = ''
         AND (c.last_message_at < $4::bigint OR (c.last_message_at = $4::bigint AND c.id < $5::text))))
     AND (strpos(c.title_folded, $1::text) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), $1::text) > 0))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND (t.space_id = '' OR m.role = 'user') AND strpos(palaver_fold(m.content), $1::text) > 0))
 ORDER BY c.pinned DESC, c.last_message_at DESC, c.id DESC
 LIMIT $6::bigint
 `
 
+// Answers that may have read in a space are not searched.
 func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error) {
 	rows, err := q.db.Query(ctx, searchConversations,
 		arg.Q,
@@ -508,6 +513,7 @@ func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversatio
 			&i.Pinned,
 			&i.Archived,
 			&i.SpaceID,
+			&i.Scope,
 			&i.Shared,
 			&i.Activity,
 			&i.Found,
@@ -531,6 +537,15 @@ func (q *Queries) SessionGeneration(ctx context.Context, arg SessionGenerationPa
 	var sessions int64
 	err := row.Scan(&sessions)
 	return sessions, err
+}
+
+const setScope = `-- name: SetScope :exec
+UPDATE conversations SET scope = $1 WHERE id = $2 AND owner = $3
+`
+
+func (q *Queries) SetScope(ctx context.Context, arg SetScopeParams) error {
+	_, err := q.db.Exec(ctx, setScope, arg.Scope, arg.ID, arg.Owner)
+	return err
 }
 
 const shareConversation = `-- name: ShareConversation :execrows

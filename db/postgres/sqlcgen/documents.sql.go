@@ -11,18 +11,25 @@ import (
 
 const chunksByInternalID = `-- name: ChunksByInternalID :many
 SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> $2 OR o.thread_id = $3) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
 FROM chunks c JOIN documents d ON d.id = c.doc_id
-WHERE c.id = ANY($2::bigint[]) AND d.owner IN ($1, '*') AND d.status = 'ready'
+WHERE c.id = ANY($4::bigint[]) AND d.owner = ANY($1::text[]) AND (d.owner <> $2 OR d.thread_id = $3) AND d.status = 'ready'
 `
 
 type ChunksByInternalIDParams struct {
-	Owner string
-	Ids   []int64
+	Owners   []string
+	Author   string
+	ThreadID string
+	Ids      []int64
 }
 
 func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalIDParams) ([]ChunksByInternalIDRow, error) {
-	rows, err := q.db.Query(ctx, chunksByInternalID, arg.Owner, arg.Ids)
+	rows, err := q.db.Query(ctx, chunksByInternalID,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+		arg.Ids,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -56,21 +63,29 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 
 const chunksByKey = `-- name: ChunksByKey :many
 SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
-FROM (SELECT unnest($2::text[]) AS doc_id, unnest($3::bigint[]) AS ordinal) k
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> $2 OR o.thread_id = $3) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+FROM (SELECT unnest($4::text[]) AS doc_id, unnest($5::bigint[]) AS ordinal) k
 JOIN documents d ON d.id = k.doc_id
 JOIN chunks c ON c.doc_id = d.id AND c.ordinal = k.ordinal
-WHERE d.owner IN ($1, '*') AND d.status = 'ready'
+WHERE d.owner = ANY($1::text[]) AND (d.owner <> $2 OR d.thread_id = $3) AND d.status = 'ready'
 `
 
 type ChunksByKeyParams struct {
-	Owner    string
+	Owners   []string
+	Author   string
+	ThreadID string
 	DocIds   []string
 	Ordinals []int64
 }
 
 func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]ChunksByKeyRow, error) {
-	rows, err := q.db.Query(ctx, chunksByKey, arg.Owner, arg.DocIds, arg.Ordinals)
+	rows, err := q.db.Query(ctx, chunksByKey,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+		arg.DocIds,
+		arg.Ordinals,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -201,14 +216,28 @@ func (q *Queries) DocumentAddress(ctx context.Context, arg DocumentAddressParams
 
 const documentChunks = `-- name: DocumentChunks :many
 SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
-FROM documents d JOIN chunks c ON c.doc_id = $2
-WHERE d.id = $2 AND d.owner IN ($1, '*') AND d.status = 'ready'
-ORDER BY c.ordinal LIMIT $3::bigint
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> $2 OR o.thread_id = $3) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+FROM documents d JOIN chunks c ON c.doc_id = $4
+WHERE d.id = $4 AND d.owner = ANY($1::text[]) AND (d.owner <> $2 OR d.thread_id = $3) AND d.status = 'ready'
+ORDER BY c.ordinal LIMIT $5::bigint
 `
 
+type DocumentChunksParams struct {
+	Owners   []string
+	Author   string
+	ThreadID string
+	ID       string
+	MaxRows  int64
+}
+
 func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error) {
-	rows, err := q.db.Query(ctx, documentChunks, arg.Owner, arg.ID, arg.MaxRows)
+	rows, err := q.db.Query(ctx, documentChunks,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+		arg.ID,
+		arg.MaxRows,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -324,29 +353,51 @@ func (q *Queries) DocumentProgress(ctx context.Context, arg DocumentProgressPara
 
 const documentText = `-- name: DocumentText :one
 SELECT t.text FROM documents d JOIN document_texts t ON t.doc_id = $1
-WHERE d.id = $1 AND d.owner IN ($2, '*') AND d.status = 'ready'
+WHERE d.id = $1 AND d.owner = ANY($2::text[]) AND (d.owner <> $3 OR d.thread_id = $4) AND d.status = 'ready'
 `
 
+type DocumentTextParams struct {
+	ID       string
+	Owners   []string
+	Author   string
+	ThreadID string
+}
+
 func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (string, error) {
-	row := q.db.QueryRow(ctx, documentText, arg.ID, arg.Owner)
+	row := q.db.QueryRow(ctx, documentText,
+		arg.ID,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+	)
 	var text string
 	err := row.Scan(&text)
 	return text, err
 }
 
 const documentsByID = `-- name: DocumentsByID :many
+
 SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
-FROM documents d WHERE d.id = ANY($2::text[]) AND d.owner IN ($1, '*')
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> $2 OR o.thread_id = $3) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+FROM documents d WHERE d.id = ANY($4::text[]) AND d.owner = ANY($1::text[]) AND (d.owner <> $2 OR d.thread_id = $3)
 `
 
 type DocumentsByIDParams struct {
-	Owner string
-	Ids   []string
+	Owners   []string
+	Author   string
+	ThreadID string
+	Ids      []string
 }
 
+// How many documents have the title is counted, because the planner reads the whole table for EXISTS
+// with a list of owners.
 func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([]DocumentsByIDRow, error) {
-	rows, err := q.db.Query(ctx, documentsByID, arg.Owner, arg.Ids)
+	rows, err := q.db.Query(ctx, documentsByID,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+		arg.Ids,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -392,16 +443,23 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 
 const documentsTitled = `-- name: DocumentsTitled :many
 SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages
-FROM documents WHERE title_folded = ANY($1::text[]) AND owner IN ($2, '*')
+FROM documents WHERE title_folded = ANY($1::text[]) AND owner = ANY($2::text[]) AND (owner <> $3 OR thread_id = $4)
 `
 
 type DocumentsTitledParams struct {
-	Titles []string
-	Owner  string
+	Titles   []string
+	Owners   []string
+	Author   string
+	ThreadID string
 }
 
 func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams) ([]DocumentsTitledRow, error) {
-	rows, err := q.db.Query(ctx, documentsTitled, arg.Titles, arg.Owner)
+	rows, err := q.db.Query(ctx, documentsTitled,
+		arg.Titles,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -775,11 +833,16 @@ func (q *Queries) NameDocument(ctx context.Context, arg NameDocumentParams) (int
 
 const original = `-- name: Original :one
 SELECT r.raw FROM raw_documents r JOIN documents d ON d.id = r.doc_id
-WHERE r.doc_id = $1 AND d.owner IN ($2, '*') AND d.status = 'ready'
+WHERE r.doc_id = $1 AND d.owner IN ($2, $3, '*') AND (d.owner <> $3 OR d.thread_id = $4) AND d.status = 'ready'
 `
 
 func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, error) {
-	row := q.db.QueryRow(ctx, original, arg.DocID, arg.Owner)
+	row := q.db.QueryRow(ctx, original,
+		arg.DocID,
+		arg.Owner,
+		arg.Author,
+		arg.ThreadID,
+	)
 	var raw []byte
 	err := row.Scan(&raw)
 	return raw, err
@@ -976,13 +1039,27 @@ func (q *Queries) SetIndexed(ctx context.Context, arg SetIndexedParams) (int64, 
 
 const visibleDocuments = `-- name: VisibleDocuments :many
 SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages FROM documents
-WHERE documents.owner IN ($1, '*') AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = $1 AND p.hide_samples))
-    AND (documents.thread_id = '' OR documents.thread_id = $2)
-ORDER BY created_at DESC, id DESC LIMIT CAST($3 AS BIGINT)
+WHERE documents.owner = ANY($1::text[]) AND (documents.owner <> $2 OR documents.thread_id = $3) AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = $4 AND p.hide_samples))
+    AND (documents.thread_id = '' OR documents.thread_id = $3)
+ORDER BY created_at DESC, id DESC LIMIT CAST($5 AS BIGINT)
 `
 
+type VisibleDocumentsParams struct {
+	Owners   []string
+	Author   string
+	ThreadID string
+	Owner    string
+	MaxRows  int64
+}
+
 func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error) {
-	rows, err := q.db.Query(ctx, visibleDocuments, arg.Owner, arg.ThreadID, arg.MaxRows)
+	rows, err := q.db.Query(ctx, visibleDocuments,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+		arg.Owner,
+		arg.MaxRows,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,8 @@ type (
 	AnnounceImportParams            = sqlcgen.AnnounceImportParams
 	AppendAuditParams               = sqlcgen.AppendAuditParams
 	ArchiveConversationParams       = sqlcgen.ArchiveConversationParams
+	AttachedInSpaceParams           = sqlcgen.AttachedInSpaceParams
+	AttachedInSpaceRow              = sqlcgen.AttachedInSpaceRow
 	AttachmentDataParams            = sqlcgen.AttachmentDataParams
 	AttachmentInSpaceParams         = sqlcgen.AttachmentInSpaceParams
 	AttachmentParams                = sqlcgen.AttachmentParams
@@ -78,13 +80,11 @@ type (
 	DeletedDocumentsRow             = sqlcgen.DeletedDocumentsRow
 	DetachSameDocumentsParams       = sqlcgen.DetachSameDocumentsParams
 	DocumentAddressParams           = sqlcgen.DocumentAddressParams
-	DocumentChunksParams            = sqlcgen.DocumentChunksParams
 	DocumentChunksRow               = sqlcgen.DocumentChunksRow
 	DocumentParams                  = sqlcgen.DocumentParams
 	DocumentProgressParams          = sqlcgen.DocumentProgressParams
 	DocumentRow                     = sqlcgen.DocumentRow
 	DocumentSet                     = sqlcgen.DocumentSet
-	DocumentTextParams              = sqlcgen.DocumentTextParams
 	DocumentsByIDRow                = sqlcgen.DocumentsByIDRow
 	DocumentsTitledRow              = sqlcgen.DocumentsTitledRow
 	DocumentsToEmbedParams          = sqlcgen.DocumentsToEmbedParams
@@ -116,6 +116,7 @@ type (
 	FilesOfAddressRow               = sqlcgen.FilesOfAddressRow
 	FilesOfEverybodyRow             = sqlcgen.FilesOfEverybodyRow
 	FilesOfOwnerRow                 = sqlcgen.FilesOfOwnerRow
+	ForgetSignerParams              = sqlcgen.ForgetSignerParams
 	GiveDocumentParams              = sqlcgen.GiveDocumentParams
 	HeadOfConversationParams        = sqlcgen.HeadOfConversationParams
 	HeadParams                      = sqlcgen.HeadParams
@@ -235,6 +236,7 @@ type (
 	SetEmbeddingParams              = sqlcgen.SetEmbeddingParams
 	SetIndexedParams                = sqlcgen.SetIndexedParams
 	SetMembersRow                   = sqlcgen.SetMembersRow
+	SetScopeParams                  = sqlcgen.SetScopeParams
 	SetSentAtParams                 = sqlcgen.SetSentAtParams
 	SetSpaceDeletedParams           = sqlcgen.SetSpaceDeletedParams
 	ShareByDigestRow                = sqlcgen.ShareByDigestRow
@@ -290,7 +292,6 @@ type (
 	UpdateSetParams                 = sqlcgen.UpdateSetParams
 	UsageByOwnerRow                 = sqlcgen.UsageByOwnerRow
 	UseAccessKeyParams              = sqlcgen.UseAccessKeyParams
-	VisibleDocumentsParams          = sqlcgen.VisibleDocumentsParams
 	VisibleDocumentsRow             = sqlcgen.VisibleDocumentsRow
 	WaitingMessagesParams           = sqlcgen.WaitingMessagesParams
 )

@@ -19,9 +19,25 @@ func (q *Queries) AddPersonGroup(ctx context.Context, arg AddPersonGroupParams) 
 	return err
 }
 
+const attachedInSpace = `-- name: AttachedInSpace :one
+
+SELECT d.owner, d.thread_id FROM documents d LEFT JOIN conversations c ON c.id = d.thread_id
+WHERE d.id = $1 AND d.thread_id <> ''
+    AND (d.owner = $2 AND c.id IS NULL OR d.owner = c.owner AND c.space_id = $3 AND c.space_id <> '' AND (c.shared OR c.owner = $2))
+`
+
+// A document that belongs to a conversation in a space: to the reader's own, also before its
+// first message, or to one that its author shares there.
+func (q *Queries) AttachedInSpace(ctx context.Context, arg AttachedInSpaceParams) (AttachedInSpaceRow, error) {
+	row := q.db.QueryRow(ctx, attachedInSpace, arg.ID, arg.Reader, arg.SpaceID)
+	var i AttachedInSpaceRow
+	err := row.Scan(&i.Owner, &i.ThreadID)
+	return i, err
+}
+
 const changeSpace = `-- name: ChangeSpace :execrows
-UPDATE spaces SET name = $1, everybody = $2, links = $3, instructions = $4, agent = $5, effort = $6
-WHERE id = $7 AND deleted_at = 0
+UPDATE spaces SET name = $1, everybody = $2, links = $3, instructions = $4, agent = $5, effort = $6, tool_servers = $7
+WHERE id = $8 AND deleted_at = 0
 `
 
 func (q *Queries) ChangeSpace(ctx context.Context, arg ChangeSpaceParams) (int64, error) {
@@ -32,6 +48,7 @@ func (q *Queries) ChangeSpace(ctx context.Context, arg ChangeSpaceParams) (int64
 		arg.Instructions,
 		arg.Agent,
 		arg.Effort,
+		arg.ToolServers,
 		arg.ID,
 	)
 	if err != nil {
@@ -92,8 +109,8 @@ func (q *Queries) CopyTurn(ctx context.Context, arg CopyTurnParams) error {
 }
 
 const createSpace = `-- name: CreateSpace :exec
-INSERT INTO spaces (id, name, everybody, links, instructions, agent, effort, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO spaces (id, name, everybody, links, instructions, agent, effort, tool_servers, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 func (q *Queries) CreateSpace(ctx context.Context, arg CreateSpaceParams) error {
@@ -105,6 +122,7 @@ func (q *Queries) CreateSpace(ctx context.Context, arg CreateSpaceParams) error 
 		arg.Instructions,
 		arg.Agent,
 		arg.Effort,
+		arg.ToolServers,
 		arg.CreatedAt,
 	)
 	return err
@@ -396,7 +414,7 @@ func (q *Queries) SpaceMembers(ctx context.Context, spaceID string) ([]SpaceMemb
 
 const spaceOf = `-- name: SpaceOf :one
 
-SELECT s.id, s.name, s.everybody, s.links, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
+SELECT s.id, s.name, s.everybody, s.links, s.instructions, s.agent, s.effort, s.tool_servers, s.created_at, s.deleted_at,
     CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
         AND (m.kind = 'person' AND m.member = $1
             OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = $1 AND g.name = m.member AND g.until > $2))), 0) AS BIGINT) AS role
@@ -416,6 +434,7 @@ func (q *Queries) SpaceOf(ctx context.Context, arg SpaceOfParams) (SpaceOfRow, e
 		&i.Instructions,
 		&i.Agent,
 		&i.Effort,
+		&i.ToolServers,
 		&i.CreatedAt,
 		&i.DeletedAt,
 		&i.Role,
@@ -424,7 +443,7 @@ func (q *Queries) SpaceOf(ctx context.Context, arg SpaceOfParams) (SpaceOfRow, e
 }
 
 const spacesOf = `-- name: SpacesOf :many
-SELECT s.id, s.name, s.everybody, s.links, s.instructions, s.agent, s.effort, s.created_at, s.deleted_at,
+SELECT s.id, s.name, s.everybody, s.links, s.instructions, s.agent, s.effort, s.tool_servers, s.created_at, s.deleted_at,
     CAST(coalesce((SELECT max(m.role) FROM space_members m WHERE m.space_id = s.id
         AND (m.kind = 'person' AND m.member = $1
             OR m.kind = 'group' AND EXISTS (SELECT 1 FROM person_groups g WHERE g.owner = $1 AND g.name = m.member AND g.until > $2))), 0) AS BIGINT) AS role
@@ -452,6 +471,7 @@ func (q *Queries) SpacesOf(ctx context.Context, arg SpacesOfParams) ([]SpacesOfR
 			&i.Instructions,
 			&i.Agent,
 			&i.Effort,
+			&i.ToolServers,
 			&i.CreatedAt,
 			&i.DeletedAt,
 			&i.Role,

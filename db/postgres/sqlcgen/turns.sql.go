@@ -22,7 +22,7 @@ const admission = `-- name: Admission :one
 
 SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
     coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places,
-    coalesce(c.archived, false)::boolean AS archived, coalesce(c.space_id, '')::text AS space_id,
+    coalesce(c.archived, false)::boolean AS archived, coalesce(c.space_id, '')::text AS space_id, coalesce(c.scope, '')::text AS scope,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = $1 AND (
         (x.kind = 'turn' AND x.ref = $2)
         OR (x.kind = 'client' AND x.ref = $3 AND x.thread_id IN ('', $4))
@@ -50,6 +50,7 @@ func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (Admission
 		&i.DeletedPlaces,
 		&i.Archived,
 		&i.SpaceID,
+		&i.Scope,
 		&i.Cancelled,
 	)
 	return i, err
@@ -698,18 +699,25 @@ func (q *Queries) PutTexts(ctx context.Context, arg PutTextsParams) (int64, erro
 
 const registryDocuments = `-- name: RegistryDocuments :many
 SELECT d.id, d.title,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN ($1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> $2 OR o.thread_id = $3) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
 FROM documents d
-WHERE d.id = ANY($2::text[]) AND d.status = 'ready' AND d.owner IN ($1, '*')
+WHERE d.id = ANY($4::text[]) AND d.status = 'ready' AND d.owner = ANY($1::text[]) AND (d.owner <> $2 OR d.thread_id = $3)
 `
 
 type RegistryDocumentsParams struct {
-	Owner string
-	Ids   []string
+	Owners   []string
+	Author   string
+	ThreadID string
+	Ids      []string
 }
 
 func (q *Queries) RegistryDocuments(ctx context.Context, arg RegistryDocumentsParams) ([]RegistryDocumentsRow, error) {
-	rows, err := q.db.Query(ctx, registryDocuments, arg.Owner, arg.Ids)
+	rows, err := q.db.Query(ctx, registryDocuments,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+		arg.Ids,
+	)
 	if err != nil {
 		return nil, err
 	}

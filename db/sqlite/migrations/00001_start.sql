@@ -72,6 +72,7 @@ CREATE TABLE conversations (
     archived        INTEGER NOT NULL DEFAULT 0,  -- 1: found by searches, and in the list of archived ones
     kind            TEXT    NOT NULL DEFAULT '', -- '', or not in the list: 'board' (the chat of the board of this id), 'once' (throw-away), 'temporary'
     space_id        TEXT    NOT NULL DEFAULT '', -- in which it was begun; '': in none
+    scope           TEXT    NOT NULL DEFAULT '', -- of one in none: '+<id>' for each space whose documents its next turn reads, too
     shared          INTEGER NOT NULL DEFAULT 0, -- with those who read the space
     created_at      INTEGER NOT NULL,
     last_message_at INTEGER NOT NULL,
@@ -124,7 +125,7 @@ CREATE TABLE turns (
     owner          TEXT    NOT NULL,
     thread_id      TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     generation     INTEGER NOT NULL DEFAULT 1,    -- of its conversation
-    space_id       TEXT    NOT NULL DEFAULT '',  -- of its conversation
+    space_id       TEXT    NOT NULL DEFAULT '',  -- of its conversation, or the scope with which it has read
     author         TEXT    NOT NULL DEFAULT '',  -- of a turn that was copied: who wrote the message; '-': deleted since
     parent         TEXT    NOT NULL,              -- turn id or 'root'; '' until the turn starts
     place          INTEGER NOT NULL DEFAULT 0,    -- order within the thread's tree, from 1; 0: not in it. Given to one turn only
@@ -236,6 +237,7 @@ CREATE TABLE attachments (
     bytes      INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     address    TEXT    NOT NULL DEFAULT '',
+    space_id   TEXT    NOT NULL DEFAULT '', -- in which it was uploaded
     data       BLOB    NOT NULL
 );
 CREATE INDEX attachments_thread ON attachments (thread_id) WHERE thread_id IS NOT NULL;
@@ -286,6 +288,7 @@ CREATE TABLE spaces (
     instructions TEXT    NOT NULL DEFAULT '', -- for models, as the operator's
     agent        TEXT   NOT NULL DEFAULT '', -- of new conversations; '': the usual one
     effort       TEXT   NOT NULL DEFAULT '',
+    tool_servers TEXT    NOT NULL DEFAULT '["*"]', -- MCP servers whose tools may be called, as a JSON list; *: all
     created_at   INTEGER NOT NULL,
     deleted_at   INTEGER NOT NULL DEFAULT 0 -- 0: it is not; else it can be restored for 30 days
 );

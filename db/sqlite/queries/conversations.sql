@@ -1,5 +1,5 @@
 -- name: Conversation :one
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.scope, c.shared,
     CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
@@ -8,7 +8,7 @@ WHERE c.id = @id AND c.owner = @owner;
 -- A person's conversations in no space, and those of spaces that they do not read any more.
 
 -- name: ListConversations :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.scope, c.shared,
     CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
@@ -21,12 +21,14 @@ WHERE c.owner = @owner AND c.listed = 1 AND c.kind = '' AND (c.space_id = '' OR 
 ORDER BY c.pinned DESC, c.last_message_at DESC, c.id DESC
 LIMIT CAST(@max_rows AS INTEGER);
 
+-- Answers that may have read in a space are not searched.
+
 -- name: SearchConversations :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.scope, c.shared,
     CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity,
     CAST(coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND t.hidden = 0 AND palaver_contains(m.content, CAST(@q AS TEXT))
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND t.hidden = 0 AND (t.space_id = '' OR m.role = 'user') AND palaver_contains(m.content, CAST(@q AS TEXT))
         ORDER BY t.place DESC, m.n LIMIT 1), '') AS TEXT) AS found
 FROM conversations c
 WHERE c.owner = @owner AND c.listed = 1 AND c.kind = '' AND c.space_id = ''
@@ -34,14 +36,14 @@ WHERE c.owner = @owner AND c.listed = 1 AND c.kind = '' AND c.space_id = ''
         AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))))
     AND (instr(c.title_folded, @q) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_contains(m.content, @q)))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND (t.space_id = '' OR m.role = 'user') AND palaver_contains(m.content, @q)))
 ORDER BY c.pinned DESC, c.last_message_at DESC, c.id DESC
 LIMIT CAST(@max_rows AS INTEGER);
 
 -- A person's own conversations in a space, and those that others share there.
 
 -- name: ConversationsInSpace :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, CAST(c.pinned AND c.owner = @owner AS BOOLEAN) AS pinned, c.archived, c.space_id, c.shared,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, CAST(c.pinned AND c.owner = @owner AS BOOLEAN) AS pinned, c.archived, c.space_id, c.scope, c.shared,
     CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity,
     CAST(coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id

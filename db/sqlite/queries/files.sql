@@ -1,5 +1,5 @@
 -- name: AttachmentsByID :many
-SELECT a.id, a.owner, coalesce(a.thread_id, '') AS thread_id, a.mime, a.bytes
+SELECT a.id, a.owner, coalesce(a.thread_id, '') AS thread_id, a.mime, a.bytes, a.space_id
 FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN attachments a ON a.id = j.value
 WHERE a.owner = @owner;
 

@@ -19,7 +19,7 @@ WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner AND t.hidden 
 -- name: Admission :one
 SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS INTEGER) AS generation,
     CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS INTEGER) AS deleted_generation, CAST(coalesce(d.places, 0) AS INTEGER) AS deleted_places,
-    CAST(coalesce(c.archived, 0) AS BOOLEAN) AS archived, CAST(coalesce(c.space_id, '') AS TEXT) AS space_id,
+    CAST(coalesce(c.archived, 0) AS BOOLEAN) AS archived, CAST(coalesce(c.space_id, '') AS TEXT) AS space_id, CAST(coalesce(c.scope, '') AS TEXT) AS scope,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = @owner AND (
         (x.kind = 'turn' AND x.ref = @turn_id)
         OR (x.kind = 'client' AND x.ref = @client_turn_id AND x.thread_id IN ('', @thread_id))
@@ -188,9 +188,9 @@ WHERE back.settled_at > 0 ORDER BY k.key;
 
 -- name: RegistryDocuments :many
 SELECT d.id, d.title,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (@owner, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(@owners AS TEXT)) w) AND (o.owner <> @author OR o.thread_id = @thread_id) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
-WHERE d.status = 'ready' AND d.owner IN (@owner, '*');
+WHERE d.status = 'ready' AND d.owner IN (SELECT w.value FROM json_each(CAST(@owners AS TEXT)) w) AND (d.owner <> @author OR d.thread_id = @thread_id);
 
 -- name: NewestText :one
 SELECT CAST(coalesce(max(x.written_by), 0) AS INTEGER) AS written_by FROM turn_texts x JOIN turns t ON t.id = x.turn_id

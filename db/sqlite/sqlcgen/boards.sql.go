@@ -53,6 +53,18 @@ func (q *Queries) DeleteBoard(ctx context.Context, arg DeleteBoardParams) (int64
 	return result.RowsAffected()
 }
 
+const forgetSigner = `-- name: ForgetSigner :exec
+
+UPDATE boards SET content = CAST(replace(CAST(content AS TEXT), CAST(?1 AS TEXT), CAST(?2 AS TEXT)) AS BLOB)
+WHERE owner IN (SELECT 'space:' || s.id FROM spaces s) AND instr(CAST(content AS TEXT), CAST(?1 AS TEXT)) > 0
+`
+
+// Replaces who has changed boards of spaces.
+func (q *Queries) ForgetSigner(ctx context.Context, arg ForgetSignerParams) error {
+	_, err := q.exec(ctx, q.forgetSignerStmt, forgetSigner, arg.Named, arg.Unnamed)
+	return err
+}
+
 const insertBoard = `-- name: InsertBoard :execrows
 INSERT INTO boards (id, owner, title, items, revision, bytes, created_at, updated_at, address, content)
 VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?6, ?7, ?8) ON CONFLICT DO NOTHING

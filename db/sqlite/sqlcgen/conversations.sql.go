@@ -44,7 +44,7 @@ func (q *Queries) ClearTitle(ctx context.Context, arg ClearTitleParams) error {
 }
 
 const conversation = `-- name: Conversation :one
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.scope, c.shared,
     CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
@@ -63,6 +63,7 @@ func (q *Queries) Conversation(ctx context.Context, arg ConversationParams) (Con
 		&i.Pinned,
 		&i.Archived,
 		&i.SpaceID,
+		&i.Scope,
 		&i.Shared,
 		&i.Activity,
 	)
@@ -105,7 +106,7 @@ func (q *Queries) ConversationState(ctx context.Context, id string) (Conversatio
 
 const conversationsInSpace = `-- name: ConversationsInSpace :many
 
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, CAST(c.pinned AND c.owner = ?1 AS BOOLEAN) AS pinned, c.archived, c.space_id, c.shared,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, CAST(c.pinned AND c.owner = ?1 AS BOOLEAN) AS pinned, c.archived, c.space_id, c.scope, c.shared,
     CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity,
     CAST(coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
@@ -150,6 +151,7 @@ func (q *Queries) ConversationsInSpace(ctx context.Context, arg ConversationsInS
 			&i.Pinned,
 			&i.Archived,
 			&i.SpaceID,
+			&i.Scope,
 			&i.Shared,
 			&i.Activity,
 			&i.Found,
@@ -260,7 +262,7 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 
 const listConversations = `-- name: ListConversations :many
 
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.scope, c.shared,
     CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
@@ -301,6 +303,7 @@ func (q *Queries) ListConversations(ctx context.Context, arg ListConversationsPa
 			&i.Pinned,
 			&i.Archived,
 			&i.SpaceID,
+			&i.Scope,
 			&i.Shared,
 			&i.Activity,
 		); err != nil {
@@ -476,11 +479,12 @@ func (q *Queries) RetitleConversation(ctx context.Context, arg RetitleConversati
 }
 
 const searchConversations = `-- name: SearchConversations :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.shared,
+
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived, c.space_id, c.scope, c.shared,
     CAST(coalesce((SELECT max(CASE WHEN t.asks = 'tool_approval' THEN 3 WHEN t.status = 'interrupted' THEN 2 WHEN t.status = 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity,
     CAST(coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND t.hidden = 0 AND palaver_contains(m.content, CAST(?1 AS TEXT))
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND t.hidden = 0 AND (t.space_id = '' OR m.role = 'user') AND palaver_contains(m.content, CAST(?1 AS TEXT))
         ORDER BY t.place DESC, m.n LIMIT 1), '') AS TEXT) AS found
 FROM conversations c
 WHERE c.owner = ?2 AND c.listed = 1 AND c.kind = '' AND c.space_id = ''
@@ -488,11 +492,12 @@ WHERE c.owner = ?2 AND c.listed = 1 AND c.kind = '' AND c.space_id = ''
         AND (c.last_message_at < ?4 OR (c.last_message_at = ?4 AND c.id < ?5))))
     AND (instr(c.title_folded, ?1) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_contains(m.content, ?1)))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND (t.space_id = '' OR m.role = 'user') AND palaver_contains(m.content, ?1)))
 ORDER BY c.pinned DESC, c.last_message_at DESC, c.id DESC
 LIMIT CAST(?6 AS INTEGER)
 `
 
+// Answers that may have read in a space are not searched.
 func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error) {
 	rows, err := q.query(ctx, q.searchConversationsStmt, searchConversations,
 		arg.Q,
@@ -518,6 +523,7 @@ func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversatio
 			&i.Pinned,
 			&i.Archived,
 			&i.SpaceID,
+			&i.Scope,
 			&i.Shared,
 			&i.Activity,
 			&i.Found,
@@ -544,6 +550,15 @@ func (q *Queries) SessionGeneration(ctx context.Context, arg SessionGenerationPa
 	var sessions int64
 	err := row.Scan(&sessions)
 	return sessions, err
+}
+
+const setScope = `-- name: SetScope :exec
+UPDATE conversations SET scope = ?1 WHERE id = ?2 AND owner = ?3
+`
+
+func (q *Queries) SetScope(ctx context.Context, arg SetScopeParams) error {
+	_, err := q.exec(ctx, q.setScopeStmt, setScope, arg.Scope, arg.ID, arg.Owner)
+	return err
 }
 
 const shareConversation = `-- name: ShareConversation :execrows

@@ -63,6 +63,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.archiveConversationStmt, err = db.PrepareContext(ctx, archiveConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query ArchiveConversation: %w", err)
 	}
+	if q.attachedInSpaceStmt, err = db.PrepareContext(ctx, attachedInSpace); err != nil {
+		return nil, fmt.Errorf("error preparing query AttachedInSpace: %w", err)
+	}
 	if q.attachmentStmt, err = db.PrepareContext(ctx, attachment); err != nil {
 		return nil, fmt.Errorf("error preparing query Attachment: %w", err)
 	}
@@ -404,6 +407,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.forgetCountStmt, err = db.PrepareContext(ctx, forgetCount); err != nil {
 		return nil, fmt.Errorf("error preparing query ForgetCount: %w", err)
+	}
+	if q.forgetSignerStmt, err = db.PrepareContext(ctx, forgetSigner); err != nil {
+		return nil, fmt.Errorf("error preparing query ForgetSigner: %w", err)
 	}
 	if q.giveDocumentStmt, err = db.PrepareContext(ctx, giveDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query GiveDocument: %w", err)
@@ -777,6 +783,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setMembersStmt, err = db.PrepareContext(ctx, setMembers); err != nil {
 		return nil, fmt.Errorf("error preparing query SetMembers: %w", err)
 	}
+	if q.setScopeStmt, err = db.PrepareContext(ctx, setScope); err != nil {
+		return nil, fmt.Errorf("error preparing query SetScope: %w", err)
+	}
 	if q.setSentAtStmt, err = db.PrepareContext(ctx, setSentAt); err != nil {
 		return nil, fmt.Errorf("error preparing query SetSentAt: %w", err)
 	}
@@ -1001,6 +1010,11 @@ func (q *Queries) Close() error {
 	if q.archiveConversationStmt != nil {
 		if cerr := q.archiveConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing archiveConversationStmt: %w", cerr)
+		}
+	}
+	if q.attachedInSpaceStmt != nil {
+		if cerr := q.attachedInSpaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing attachedInSpaceStmt: %w", cerr)
 		}
 	}
 	if q.attachmentStmt != nil {
@@ -1571,6 +1585,11 @@ func (q *Queries) Close() error {
 	if q.forgetCountStmt != nil {
 		if cerr := q.forgetCountStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing forgetCountStmt: %w", cerr)
+		}
+	}
+	if q.forgetSignerStmt != nil {
+		if cerr := q.forgetSignerStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing forgetSignerStmt: %w", cerr)
 		}
 	}
 	if q.giveDocumentStmt != nil {
@@ -2193,6 +2212,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setMembersStmt: %w", cerr)
 		}
 	}
+	if q.setScopeStmt != nil {
+		if cerr := q.setScopeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setScopeStmt: %w", cerr)
+		}
+	}
 	if q.setSentAtStmt != nil {
 		if cerr := q.setSentAtStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setSentAtStmt: %w", cerr)
@@ -2505,6 +2529,7 @@ type Queries struct {
 	anonymousSeenStmt             *sql.Stmt
 	appendAuditStmt               *sql.Stmt
 	archiveConversationStmt       *sql.Stmt
+	attachedInSpaceStmt           *sql.Stmt
 	attachmentStmt                *sql.Stmt
 	attachmentDataStmt            *sql.Stmt
 	attachmentInSpaceStmt         *sql.Stmt
@@ -2619,6 +2644,7 @@ type Queries struct {
 	forgetAuthorStmt              *sql.Stmt
 	forgetContributorStmt         *sql.Stmt
 	forgetCountStmt               *sql.Stmt
+	forgetSignerStmt              *sql.Stmt
 	giveDocumentStmt              *sql.Stmt
 	headStmt                      *sql.Stmt
 	headOfConversationStmt        *sql.Stmt
@@ -2743,6 +2769,7 @@ type Queries struct {
 	setEmbeddingStmt              *sql.Stmt
 	setIndexedStmt                *sql.Stmt
 	setMembersStmt                *sql.Stmt
+	setScopeStmt                  *sql.Stmt
 	setSentAtStmt                 *sql.Stmt
 	setSpaceDeletedStmt           *sql.Stmt
 	setsByIDStmt                  *sql.Stmt
@@ -2814,6 +2841,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		anonymousSeenStmt:             q.anonymousSeenStmt,
 		appendAuditStmt:               q.appendAuditStmt,
 		archiveConversationStmt:       q.archiveConversationStmt,
+		attachedInSpaceStmt:           q.attachedInSpaceStmt,
 		attachmentStmt:                q.attachmentStmt,
 		attachmentDataStmt:            q.attachmentDataStmt,
 		attachmentInSpaceStmt:         q.attachmentInSpaceStmt,
@@ -2928,6 +2956,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		forgetAuthorStmt:              q.forgetAuthorStmt,
 		forgetContributorStmt:         q.forgetContributorStmt,
 		forgetCountStmt:               q.forgetCountStmt,
+		forgetSignerStmt:              q.forgetSignerStmt,
 		giveDocumentStmt:              q.giveDocumentStmt,
 		headStmt:                      q.headStmt,
 		headOfConversationStmt:        q.headOfConversationStmt,
@@ -3052,6 +3081,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		setEmbeddingStmt:              q.setEmbeddingStmt,
 		setIndexedStmt:                q.setIndexedStmt,
 		setMembersStmt:                q.setMembersStmt,
+		setScopeStmt:                  q.setScopeStmt,
 		setSentAtStmt:                 q.setSentAtStmt,
 		setSpaceDeletedStmt:           q.setSpaceDeletedStmt,
 		setsByIDStmt:                  q.setsByIDStmt,

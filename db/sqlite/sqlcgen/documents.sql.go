@@ -11,21 +11,28 @@ import (
 
 const chunksByInternalID = `-- name: ChunksByInternalID :many
 SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
-FROM json_each(CAST(?2 AS TEXT)) j
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner <> ?2 OR o.thread_id = ?3) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM json_each(CAST(?4 AS TEXT)) j
 JOIN chunks c ON c.id = j.value
 JOIN editions e ON e.id = c.edition
 JOIN documents d ON d.id = e.doc_id
-WHERE d.owner IN (?1, '*') AND d.status = 'ready' AND d.edition = e.id
+WHERE d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner <> ?2 OR d.thread_id = ?3) AND d.status = 'ready' AND d.edition = e.id
 `
 
 type ChunksByInternalIDParams struct {
-	Owner string
-	Ids   string
+	Owners   string
+	Author   string
+	ThreadID string
+	Ids      string
 }
 
 func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalIDParams) ([]ChunksByInternalIDRow, error) {
-	rows, err := q.query(ctx, q.chunksByInternalIDStmt, chunksByInternalID, arg.Owner, arg.Ids)
+	rows, err := q.query(ctx, q.chunksByInternalIDStmt, chunksByInternalID,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+		arg.Ids,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -62,20 +69,27 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 
 const chunksByKey = `-- name: ChunksByKey :many
 SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
-FROM json_each(CAST(?2 AS TEXT)) j
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner <> ?2 OR o.thread_id = ?3) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM json_each(CAST(?4 AS TEXT)) j
 JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.id = (d.edition << 20) + json_extract(j.value, '$[1]')
-WHERE d.owner IN (?1, '*') AND d.status = 'ready' AND c.edition = d.edition
+WHERE d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner <> ?2 OR d.thread_id = ?3) AND d.status = 'ready' AND c.edition = d.edition
 `
 
 type ChunksByKeyParams struct {
-	Owner string
-	Keys  string
+	Owners   string
+	Author   string
+	ThreadID string
+	Keys     string
 }
 
 func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]ChunksByKeyRow, error) {
-	rows, err := q.query(ctx, q.chunksByKeyStmt, chunksByKey, arg.Owner, arg.Keys)
+	rows, err := q.query(ctx, q.chunksByKeyStmt, chunksByKey,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+		arg.Keys,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -209,14 +223,28 @@ func (q *Queries) DocumentAddress(ctx context.Context, arg DocumentAddressParams
 
 const documentChunks = `-- name: DocumentChunks :many
 SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner <> ?2 OR o.thread_id = ?3) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM documents d JOIN chunks c ON c.edition = d.edition
-WHERE d.id = ?2 AND d.owner IN (?1, '*') AND d.status = 'ready'
-ORDER BY c.id LIMIT CAST(?3 AS INTEGER)
+WHERE d.id = ?4 AND d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner <> ?2 OR d.thread_id = ?3) AND d.status = 'ready'
+ORDER BY c.id LIMIT CAST(?5 AS INTEGER)
 `
 
+type DocumentChunksParams struct {
+	Owners   string
+	Author   string
+	ThreadID string
+	ID       string
+	MaxRows  int64
+}
+
 func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error) {
-	rows, err := q.query(ctx, q.documentChunksStmt, documentChunks, arg.Owner, arg.ID, arg.MaxRows)
+	rows, err := q.query(ctx, q.documentChunksStmt, documentChunks,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+		arg.ID,
+		arg.MaxRows,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -265,11 +293,23 @@ func (q *Queries) DocumentProgress(ctx context.Context, arg DocumentProgressPara
 
 const documentText = `-- name: DocumentText :one
 SELECT e.text FROM documents d JOIN editions e ON e.id = d.edition
-WHERE d.id = ?1 AND d.owner IN (?2, '*') AND d.status = 'ready'
+WHERE d.id = ?1 AND d.owner IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) AND (d.owner <> ?3 OR d.thread_id = ?4) AND d.status = 'ready'
 `
 
+type DocumentTextParams struct {
+	ID       string
+	Owners   string
+	Author   string
+	ThreadID string
+}
+
 func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (string, error) {
-	row := q.queryRow(ctx, q.documentTextStmt, documentText, arg.ID, arg.Owner)
+	row := q.queryRow(ctx, q.documentTextStmt, documentText,
+		arg.ID,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+	)
 	var text string
 	err := row.Scan(&text)
 	return text, err
@@ -277,17 +317,24 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 
 const documentsByID = `-- name: DocumentsByID :many
 SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
-FROM json_each(CAST(?2 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (?1, '*')
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner <> ?2 OR o.thread_id = ?3) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM json_each(CAST(?4 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner <> ?2 OR d.thread_id = ?3)
 `
 
 type DocumentsByIDParams struct {
-	Owner string
-	Ids   string
+	Owners   string
+	Author   string
+	ThreadID string
+	Ids      string
 }
 
 func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([]DocumentsByIDRow, error) {
-	rows, err := q.query(ctx, q.documentsByIDStmt, documentsByID, arg.Owner, arg.Ids)
+	rows, err := q.query(ctx, q.documentsByIDStmt, documentsByID,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+		arg.Ids,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -336,16 +383,23 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 
 const documentsTitled = `-- name: DocumentsTitled :many
 SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at, d.language, d.format, d.source_url, d.chunks, d.unread_pages
-FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.title_folded = j.value AND d.owner IN (?2, '*')
+FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.title_folded = j.value AND d.owner IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) AND (d.owner <> ?3 OR d.thread_id = ?4)
 `
 
 type DocumentsTitledParams struct {
-	Titles string
-	Owner  string
+	Titles   string
+	Owners   string
+	Author   string
+	ThreadID string
 }
 
 func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams) ([]DocumentsTitledRow, error) {
-	rows, err := q.query(ctx, q.documentsTitledStmt, documentsTitled, arg.Titles, arg.Owner)
+	rows, err := q.query(ctx, q.documentsTitledStmt, documentsTitled,
+		arg.Titles,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -756,11 +810,16 @@ func (q *Queries) NameDocument(ctx context.Context, arg NameDocumentParams) (int
 
 const original = `-- name: Original :one
 SELECT r.raw FROM raw_documents r JOIN documents d ON d.id = r.doc_id
-WHERE r.doc_id = ?1 AND d.owner IN (?2, '*') AND d.status = 'ready'
+WHERE r.doc_id = ?1 AND d.owner IN (?2, ?3, '*') AND (d.owner <> ?3 OR d.thread_id = ?4) AND d.status = 'ready'
 `
 
 func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, error) {
-	row := q.queryRow(ctx, q.originalStmt, original, arg.DocID, arg.Owner)
+	row := q.queryRow(ctx, q.originalStmt, original,
+		arg.DocID,
+		arg.Owner,
+		arg.Author,
+		arg.ThreadID,
+	)
 	var raw []byte
 	err := row.Scan(&raw)
 	return raw, err
@@ -964,13 +1023,27 @@ func (q *Queries) SetIndexed(ctx context.Context, arg SetIndexedParams) (int64, 
 
 const visibleDocuments = `-- name: VisibleDocuments :many
 SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages FROM documents
-WHERE documents.owner IN (?1, '*') AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = ?1 AND p.hide_samples))
-    AND (documents.thread_id = '' OR documents.thread_id = ?2)
-ORDER BY created_at DESC, id DESC LIMIT CAST(?3 AS BIGINT)
+WHERE documents.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (documents.owner <> ?2 OR documents.thread_id = ?3) AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = ?4 AND p.hide_samples))
+    AND (documents.thread_id = '' OR documents.thread_id = ?3)
+ORDER BY created_at DESC, id DESC LIMIT CAST(?5 AS BIGINT)
 `
 
+type VisibleDocumentsParams struct {
+	Owners   string
+	Author   string
+	ThreadID string
+	Owner    string
+	MaxRows  int64
+}
+
 func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error) {
-	rows, err := q.query(ctx, q.visibleDocumentsStmt, visibleDocuments, arg.Owner, arg.ThreadID, arg.MaxRows)
+	rows, err := q.query(ctx, q.visibleDocumentsStmt, visibleDocuments,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+		arg.Owner,
+		arg.MaxRows,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 const attachment = `-- name: Attachment :one
-SELECT id, owner, coalesce(thread_id, '') AS thread_id, mime, bytes FROM attachments WHERE id = ?1 AND owner = ?2
+SELECT id, owner, coalesce(thread_id, '') AS thread_id, mime, bytes, space_id FROM attachments WHERE id = ?1 AND owner = ?2
 `
 
 func (q *Queries) Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error) {
@@ -22,6 +22,7 @@ func (q *Queries) Attachment(ctx context.Context, arg AttachmentParams) (Attachm
 		&i.ThreadID,
 		&i.Mime,
 		&i.Bytes,
+		&i.SpaceID,
 	)
 	return i, err
 }
@@ -39,21 +40,23 @@ func (q *Queries) AttachmentData(ctx context.Context, arg AttachmentDataParams) 
 
 const attachmentInSpace = `-- name: AttachmentInSpace :one
 
-SELECT a.owner FROM attachments a JOIN conversations c ON c.id = a.thread_id
-WHERE a.id = ?1 AND c.space_id = ?2 AND c.space_id <> '' AND c.shared
+SELECT a.owner FROM attachments a LEFT JOIN conversations c ON c.id = a.thread_id
+WHERE a.id = ?1 AND (c.space_id = ?2 AND c.space_id <> '' AND c.shared
+    OR EXISTS (SELECT 1 FROM turns t WHERE t.author = a.owner AND t.author <> '' AND t.owner = ?3 AND t.space_id = ?2
+        AND t.content LIKE '%"' || a.id || '"%'))
 `
 
-// The owner of a picture in a conversation that is shared with a space. This query takes no
-// owner: the caller has checked that somebody reads the space.
+// The owner of a picture in a conversation that is shared with a space, or of a message there that
+// the reader has copied. The caller has checked that the reader reads the space.
 func (q *Queries) AttachmentInSpace(ctx context.Context, arg AttachmentInSpaceParams) (string, error) {
-	row := q.queryRow(ctx, q.attachmentInSpaceStmt, attachmentInSpace, arg.ID, arg.SpaceID)
+	row := q.queryRow(ctx, q.attachmentInSpaceStmt, attachmentInSpace, arg.ID, arg.SpaceID, arg.Reader)
 	var owner string
 	err := row.Scan(&owner)
 	return owner, err
 }
 
 const attachmentsByID = `-- name: AttachmentsByID :many
-SELECT a.id, a.owner, coalesce(a.thread_id, '') AS thread_id, a.mime, a.bytes
+SELECT a.id, a.owner, coalesce(a.thread_id, '') AS thread_id, a.mime, a.bytes, a.space_id
 FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN attachments a ON a.id = j.value
 WHERE a.owner = ?2
 `
@@ -78,6 +81,7 @@ func (q *Queries) AttachmentsByID(ctx context.Context, arg AttachmentsByIDParams
 			&i.ThreadID,
 			&i.Mime,
 			&i.Bytes,
+			&i.SpaceID,
 		); err != nil {
 			return nil, err
 		}
@@ -93,8 +97,8 @@ func (q *Queries) AttachmentsByID(ctx context.Context, arg AttachmentsByIDParams
 }
 
 const insertAttachment = `-- name: InsertAttachment :execrows
-INSERT INTO attachments (id, owner, thread_id, mime, bytes, created_at, data, address)
-VALUES (?1, ?2, nullif(CAST(?3 AS TEXT), ''), ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING
+INSERT INTO attachments (id, owner, thread_id, mime, bytes, created_at, data, address, space_id)
+VALUES (?1, ?2, nullif(CAST(?3 AS TEXT), ''), ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING
 `
 
 func (q *Queries) InsertAttachment(ctx context.Context, arg InsertAttachmentParams) (int64, error) {
@@ -107,6 +111,7 @@ func (q *Queries) InsertAttachment(ctx context.Context, arg InsertAttachmentPara
 		arg.At,
 		arg.Data,
 		arg.Address,
+		arg.SpaceID,
 	)
 	if err != nil {
 		return 0, err

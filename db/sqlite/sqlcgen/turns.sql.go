@@ -22,7 +22,7 @@ const admission = `-- name: Admission :one
 
 SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS INTEGER) AS generation,
     CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS INTEGER) AS deleted_generation, CAST(coalesce(d.places, 0) AS INTEGER) AS deleted_places,
-    CAST(coalesce(c.archived, 0) AS BOOLEAN) AS archived, CAST(coalesce(c.space_id, '') AS TEXT) AS space_id,
+    CAST(coalesce(c.archived, 0) AS BOOLEAN) AS archived, CAST(coalesce(c.space_id, '') AS TEXT) AS space_id, CAST(coalesce(c.scope, '') AS TEXT) AS scope,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = ?1 AND (
         (x.kind = 'turn' AND x.ref = ?2)
         OR (x.kind = 'client' AND x.ref = ?3 AND x.thread_id IN ('', ?4))
@@ -50,6 +50,7 @@ func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (Admission
 		&i.DeletedPlaces,
 		&i.Archived,
 		&i.SpaceID,
+		&i.Scope,
 		&i.Cancelled,
 	)
 	return i, err
@@ -701,18 +702,25 @@ func (q *Queries) PutText(ctx context.Context, arg PutTextParams) (int64, error)
 
 const registryDocuments = `-- name: RegistryDocuments :many
 SELECT d.id, d.title,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (?1, '*') AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
-FROM json_each(CAST(?2 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
-WHERE d.status = 'ready' AND d.owner IN (?1, '*')
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner <> ?2 OR o.thread_id = ?3) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM json_each(CAST(?4 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
+WHERE d.status = 'ready' AND d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner <> ?2 OR d.thread_id = ?3)
 `
 
 type RegistryDocumentsParams struct {
-	Owner string
-	Ids   string
+	Owners   string
+	Author   string
+	ThreadID string
+	Ids      string
 }
 
 func (q *Queries) RegistryDocuments(ctx context.Context, arg RegistryDocumentsParams) ([]RegistryDocumentsRow, error) {
-	rows, err := q.query(ctx, q.registryDocumentsStmt, registryDocuments, arg.Owner, arg.Ids)
+	rows, err := q.query(ctx, q.registryDocumentsStmt, registryDocuments,
+		arg.Owners,
+		arg.Author,
+		arg.ThreadID,
+		arg.Ids,
+	)
 	if err != nil {
 		return nil, err
 	}

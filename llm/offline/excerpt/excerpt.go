@@ -42,9 +42,18 @@ func Gather(passages []llm.Passage, normal func(string) string) *Pool {
 	seen := map[string]bool{}
 	for i, x := range passages {
 		heading, first := strings.TrimSpace(x.Heading), false
+		columns := columnsOf(heading)
 		for _, s := range sentence.Sentences(x.Text) {
+			if columns != "" && s.Row { // the table began before the passage
+				s.Header = columns
+			} else {
+				columns = ""
+			}
 			if s.Heading {
 				heading, first = s.Text, true
+				continue
+			}
+			if s.Start == 0 && IsMetadata(s.Text) {
 				continue
 			}
 			same := x.DocID + "\x00" + strings.Join(strings.Fields(s.Text), " ")
@@ -58,6 +67,21 @@ func Gather(passages []llm.Passage, normal func(string) string) *Pool {
 	}
 	p.Weigh(normal)
 	return p
+}
+
+// metadata matches lines "title: Rules" at the beginning of a Markdown file, which are no sentence.
+var metadata = regexp.MustCompile(`^(?:[a-z_]+:[^\n]*\n)+[a-z_]+:[^\n]*$`)
+
+// IsMetadata reports whether a text is such lines.
+func IsMetadata(text string) bool { return metadata.MatchString(text) }
+
+// columnsOf returns the header of the table within which a passage begins, from its heading.
+func columnsOf(heading string) string {
+	bar := strings.Index(heading, " | ")
+	if bar < 0 {
+		return ""
+	}
+	return strings.TrimSpace(heading[strings.LastIndex(heading[:bar+1], ": ")+1:])
 }
 
 // Sentences cuts a message's text into sentences.

@@ -21,7 +21,7 @@ export default function Admin() {
   };
   return (
     <div className="h-full overflow-y-auto">
-      <div className="mx-auto max-w-6xl px-4 py-6 sm:px-6">
+      <main className="mx-auto max-w-6xl px-4 py-6 sm:px-6">
         <a href="/" className="inline-flex items-center gap-2 rounded-md text-sm text-muted hover:text-ink pointer-coarse:min-h-11">
           <ArrowLeft aria-hidden className="size-4" /> {adminWords.back}
         </a>
@@ -34,13 +34,13 @@ export default function Admin() {
             </button>
           ))}
         </nav>
-        <main className="mt-6">
+        <div className="mt-6">
           <h2 ref={heading} tabIndex={-1} className="mb-3 text-lg font-semibold">
             {adminWords.sections[section]}
           </h2>
           <Shown key={section} section={section} />
-        </main>
-      </div>
+        </div>
+      </main>
     </div>
   );
 }

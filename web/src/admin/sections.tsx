@@ -6,9 +6,9 @@ import { worded } from "../words/wire";
 import type { AuditEntry, FailedDocument, Limit, ModelUsage, Person, RatedTurn, ToolServer } from "./api";
 import type { Column } from "./Table";
 
-const time = (at: string): string => dateTime(new Date(at));
-/** An id that nobody reads whole. */
-const Id = ({ children }: { children: string | undefined }) => <span className="font-mono text-xs break-all text-muted">{children}</span>;
+const time = (at: string): ReactNode => <span className="whitespace-nowrap">{dateTime(new Date(at))}</span>;
+/** An id that nobody reads whole. The table is wider instead of its rows taller. */
+const Id = ({ children }: { children: string | undefined }) => <span className="block w-max max-w-96 font-mono text-xs break-all text-muted">{children}</span>;
 
 export function peopleColumns(): Column<Person>[] {
   const c = adminWords.columns;

@@ -2,7 +2,7 @@ import { authorized, withToken } from "../session/token";
 import { words } from "../words";
 import { worded } from "../words/wire";
 import type { Coded } from "./coded";
-import { inSpace, noteStatus } from "./space";
+import { besideFor, forSpace, inSpace, noteStatus } from "./space";
 
 export interface Detail extends Coded {
   field: string;
@@ -75,9 +75,14 @@ export function fromPage(headers?: HeadersInit): Headers {
 
 export async function request(path: string, init?: RequestInit): Promise<Response> {
   const headers = inSpace(path, fromPage(init?.headers));
+  const send = (headers: Headers) => authorized((token) => fetch(path, { credentials: "same-origin", ...init, headers: withToken(headers, token) }));
   let res: Response;
   try {
-    res = await authorized((token) => fetch(path, { credentials: "same-origin", ...init, headers: withToken(headers, token) }));
+    res = await send(headers);
+    for (const space of res.status === 404 ? besideFor(path, init?.method) : []) {
+      const there = await send(forSpace(space, headers));
+      if (there.ok) return there;
+    }
   } catch (err) {
     if (init?.signal?.aborted || err instanceof ApiError) throw err;
     throw unreachable();

@@ -1,13 +1,13 @@
 import { useSyncExternalStore } from "react";
 import { isUUID } from "../lib/id";
 
-// The space in which this page works: its conversations and documents are those of the
+// The space in which this page works: its conversations, documents and boards are those of the
 // space. It is in the address (?space=), so that a reload, a link and a second tab keep it.
 
 /** The space of an address; empty if it names none, or if its page is in no space. */
 export function spaceIn({ pathname, search }: Pick<Location, "pathname" | "search">): string {
   const id = new URLSearchParams(search).get("space") ?? "";
-  return isUUID(id) && /^\/(?:$|chat|print)/.test(pathname) ? id.toLowerCase() : "";
+  return isUUID(id) && /^\/(?:$|chat|print|discovery)/.test(pathname) ? id.toLowerCase() : "";
 }
 
 let current = typeof location === "undefined" ? "" : spaceIn(location);
@@ -33,7 +33,7 @@ export const useSpaceId = (): string => useSyncExternalStore(subscribe, currentS
 export const newIn = (name: string): string => (current ? `${name} ${current}` : name);
 
 /** The routes that work in a space. The server refuses the header elsewhere. */
-const IN_SPACES = /^\/api\/(?:conversations|batch\/conversations|search|documents(?!\/[^/]+\/reimport)|ui\/chat|chat|attachments)(?:[/?]|$)/;
+const IN_SPACES = /^\/api\/(?:conversations|batch\/conversations|search|documents(?!\/[^/]+\/reimport)|document-sets|discoveries|ui\/chat|chat|attachments)(?:[/?]|$)/;
 
 const HEADER = "X-Space-Id";
 
@@ -56,6 +56,14 @@ let refused = (): void => {};
 
 /** Sets what is called when the server may have refused the space of the page. */
 export const onRefused = (check: () => void): void => void (refused = check);
+
+let beside: readonly string[] = [];
+
+/** Sets the spaces whose documents the chat on the page may cite, although the page is in no space. */
+export const setBeside = (ids: readonly string[]): void => void (beside = ids);
+
+/** The spaces in which a document may be that the page, which is in no space, has not found. */
+export const besideFor = (path: string, method = "GET"): readonly string[] => (current === "" && method === "GET" && /^\/api\/documents\/[^/?]/.test(path) ? beside : []);
 
 /** Notes the status of a request's answer: the person may no longer be a member. */
 export function noteStatus(status: number, headers: Headers): void {

@@ -73,6 +73,8 @@ export interface Conversation {
   archived?: boolean;
   /** The space that it belongs to. */
   space_id?: string;
+  /** The spaces whose documents it uses besides the person's own. */
+  space_ids?: string[];
   /** Whether the readers of its space can read it. */
   shared?: boolean;
   /** Who shares it; absent for the person's own. */

@@ -38,7 +38,7 @@ export function AnswererMenu({ agents, agent, onAgent, models, model, onModel }:
       title={chooses ? model.name : undefined}
       className="inline-flex h-9 min-w-0 items-center gap-1.5 rounded-lg px-2.5 text-sm max-sm:gap-1 max-sm:px-1 text-muted transition-colors hover:bg-sunken hover:text-ink pointer-coarse:h-11"
     >
-      <Glyph aria-hidden className="size-4 shrink-0" />
+      <Glyph aria-hidden className="size-4 shrink-0 min-[24rem]:max-[27rem]:hidden" />
       <span className="sr-only">{chooses ? words.composer.modeAndModel : words.composer.modes}: </span>
       <span className="truncate max-sm:hidden">{label}</span>
       <span className="truncate max-[24rem]:sr-only sm:hidden">{short ?? label}</span>

@@ -1,5 +1,5 @@
 import { ArrowUp, AtSign, CornerDownRight, ListEnd, Paperclip, Square } from "lucide-react";
-import { lazy, Suspense, use, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
+import { Suspense, use, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
 import { errorText } from "../api/query";
 import { useSpaceId } from "../api/space";
 import type { Doc } from "../api/types";
@@ -7,11 +7,12 @@ import { useConfig } from "../api/useConfig";
 import { commandKey } from "../lib/keys";
 import { documentPath, InChat, moveDocument, refreshLibrary, useLibrary } from "../documents/library";
 import { nameOf } from "../documents/names";
-import { useSpace } from "../spaces/spaces";
+import { useContributes, useSpace } from "../spaces/spaces";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
 import { deleteLater } from "../ui/deletions";
 import { layerIsOpen } from "../ui/layer";
+import { lazy } from "../ui/lazy";
 import { toast } from "../ui/toast";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
@@ -20,7 +21,7 @@ import { Count } from "./Count";
 import { readDraft, saveDraft } from "./drafts";
 import { effortField, EffortMenu, useEffort } from "./EffortMenu";
 import { DropZone } from "./DropZone";
-import { append, endOf, removeMention, removeText } from "./editor";
+import { append, endPlace, removeMention, removeText } from "./editor";
 import { Field } from "./Field";
 import { backToMessage, focusMessage } from "./focus";
 import { keepChat } from "./newChat";
@@ -72,7 +73,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const scoped = !items && !answering; // a board has its own documents
   const chat = use(InChat);
   const space = useSpaceId();
-  const files = useFiles(draft?.attachments ?? [], scoped && chatAttachments && space === "" ? chat : null, tagDocument, useCallback(() => endOf(editor), [editor]));
+  const files = useFiles(draft?.attachments ?? [], scoped && (chatAttachments || space !== "") ? chat : null, tagDocument, useCallback(() => endPlace(editor), [editor]));
   const { restore } = files;
   const addFiles = (added: Iterable<File>) => {
     files.add(added);
@@ -84,7 +85,9 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     return docs.filter((d) => ids.has(d.id));
   }, [doc, docs]);
   const unreadable = mentioned.filter((d) => d.status === "failed");
-  const kept = files.kept.flatMap(({ id, pasted }) => mentioned.filter((d) => d.id === id && d.status !== "failed").map((d) => ({ doc: d, pasted })));
+  const contributes = useContributes();
+  const moves = (d: Doc) => scoped && chat !== null && (space === "" || (contributes && d.conversation_id !== undefined && d.status === "ready")); // a space is not left for a chat
+  const kept = files.kept.flatMap(({ id, pasted }) => mentioned.filter((d) => d.id === id && d.status !== "failed").map((d) => ({ doc: d, pasted, moves: moves(d) })));
   const undo = (d: Doc) => {
     removeMention(editor, d.id);
     deleteLater({ path: documentPath(d.id), text: words.common.deleted(nameOf(d)), onUndo: () => tagDocument({ id: d.id, title: nameOf(d) }), onDeleted: () => void refreshLibrary() });
@@ -156,7 +159,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     >
       {scoped && <ScopeRow threadId={threadId} />}
       <DropZone onFiles={answering || closed ? null : addFiles} />
-      <Tray attachments={files.attachments} uploads={files.uploads} unreadable={unreadable} kept={kept} {...(scoped && chat && space === "" && { onMove: move })} onUndo={(d) => thenFocus(() => undo(d))} onUnmention={(id) => thenFocus(() => removeMention(editor, id))} onRemove={(id) => thenFocus(() => files.remove(id))} onDismiss={(key) => thenFocus(() => files.dismiss(key))} />
+      <Tray attachments={files.attachments} uploads={files.uploads} unreadable={unreadable} kept={kept} onMove={move} onUndo={(d) => thenFocus(() => undo(d))} onUnmention={(id) => thenFocus(() => removeMention(editor, id))} onRemove={(id) => thenFocus(() => files.remove(id))} onDismiss={(key) => thenFocus(() => files.dismiss(key))} />
       {!answering && !closed && space === "" && text.includes(".") && (
         <Suspense fallback={null}>
           <LinkChips text={text} onRemove={(link) => thenFocus(() => removeText(editor, link))} />

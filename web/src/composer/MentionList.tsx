@@ -49,7 +49,7 @@ export function MentionList({ id, groups, active, onPick }: Props) {
 
   let at = 0;
   return (
-    <div ref={frame} onMouseDown={keepFocus} style={{ maxHeight: room.height }} className={`absolute left-0 z-20 flex w-full max-w-md flex-col overflow-hidden rounded-xl border border-line bg-surface shadow-float ${room.above ? "bottom-full mb-2" : "top-full mt-2"}`}>
+    <div ref={frame} data-mentions={room.above ? "above" : "below"} onMouseDown={keepFocus} style={{ maxHeight: room.height }} className={`absolute left-0 z-20 flex w-full max-w-md flex-col overflow-hidden rounded-xl border border-line bg-surface shadow-float ${room.above ? "bottom-full mb-2" : "top-full mt-2"}`}>
       <div id={id} role="listbox" aria-label={words.composer.mentionables} tabIndex={0} className="min-h-0 overflow-y-auto p-1">
         {groups.map((group) => (
           <div key={group.name} role="group" aria-label={group.name}>

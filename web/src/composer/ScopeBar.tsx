@@ -1,8 +1,10 @@
 import { ListFilter, X } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { useConfig } from "../api/useConfig";
 import { useLibrary } from "../documents/library";
+import { useSpaces } from "../spaces/spaces";
 import { IconButton } from "../ui/Button";
+import { lazy } from "../ui/lazy";
 import { words } from "../words";
 import { setScope, useScope } from "./scope";
 
@@ -14,8 +16,9 @@ export function ScopeRow({ threadId }: { threadId: string | null }) {
   const [open, setOpen] = useState(false);
   if (!scope) return null;
   const names = [...scope.sets, ...scope.docs].map((d) => d.title);
-  const limits = [...(names.length > 0 ? [words.composer.only(names)] : []), ...(scope.noWeb ? [words.composer.noWeb] : [])].join(", ");
-  const short = names.length > 2 ? [words.composer.onlySome(names.length), ...(scope.noWeb ? [words.composer.noWeb] : [])].join(", ") : limits;
+  const rest = [...(scope.spaces ? [words.composer.also(scope.spaces.map((s) => s.title))] : []), ...(scope.noWeb ? [words.composer.noWeb] : [])];
+  const limits = [...(names.length > 0 ? [words.composer.only(names)] : []), ...rest].join(", ");
+  const short = names.length > 2 ? [words.composer.onlySome(names.length), ...rest].join(", ") : limits;
   return (
     <div className="flex items-center gap-1 px-3 pt-2 text-sm">
       <button type="button" aria-label={limits} title={limits} className="pill min-w-0 text-accent hover:border-edge pointer-coarse:min-h-11" onClick={() => setOpen(true)}>
@@ -40,7 +43,8 @@ export function ScopeButton({ threadId, disabled }: { threadId: string | null; d
   const { webSearch } = useConfig();
   const scope = useScope(threadId);
   const [open, setOpen] = useState(false);
-  if (docs.length < 2 && !scope && !webSearch) return null;
+  const spaces = useSpaces();
+  if (docs.length < 2 && !scope && !webSearch && !spaces?.length) return null;
   return (
     <>
       <button

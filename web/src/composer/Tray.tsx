@@ -16,8 +16,8 @@ interface Props {
   /** Documents in the message that failed to process. */
   unreadable: readonly Doc[];
   /** The other documents that were attached to the message. */
-  kept?: readonly { doc: Doc; pasted: boolean }[];
-  /** Puts such a document into the library, or back into the chat; undefined if there is no chat. */
+  kept?: readonly { doc: Doc; pasted: boolean; moves: boolean }[];
+  /** Puts such a document that moves into the library, or back into the chat. */
   onMove?: (doc: Doc) => void;
   /** Deletes such a document. */
   onUndo?: (doc: Doc) => void;
@@ -30,7 +30,7 @@ interface Props {
 const nothing = () => {};
 
 /** Shows the attachments of the message, and running uploads. */
-export function Tray({ attachments, uploads, unreadable, kept = [], onMove, onUndo = nothing, onRemove, onDismiss, onUnmention }: Props) {
+export function Tray({ attachments, uploads, unreadable, kept = [], onMove = nothing, onUndo = nothing, onRemove, onDismiss, onUnmention }: Props) {
   const { vision } = useConfig();
   if (attachments.length + uploads.length + unreadable.length + kept.length === 0) return null;
   const upload = (u: Upload) => (
@@ -60,8 +60,8 @@ export function Tray({ attachments, uploads, unreadable, kept = [], onMove, onUn
         ))}
         <Batch items={uploads.filter((u) => !u.error)} label={words.library.uploading} look="bg-sunken" row={upload} />
         <Batch items={uploads.filter((u) => u.error)} label={words.library.notAdded} look="bg-bad-soft text-bad" row={upload} />
-        {kept.map(({ doc, pasted }) => (
-          <KeptRow key={doc.id} doc={doc} pasted={pasted} onMove={onMove} onUndo={onUndo} />
+        {kept.map(({ doc, pasted, moves }) => (
+          <KeptRow key={doc.id} doc={doc} pasted={pasted} onMove={moves ? onMove : undefined} onUndo={onUndo} />
         ))}
         {unreadable.map((d) => (
           <li key={d.id} className="flex max-w-full items-center gap-2.5 rounded-lg bg-bad-soft py-1.5 pr-1.5 pl-2.5 text-sm text-bad">
@@ -83,7 +83,7 @@ function KeptRow({ doc, pasted, onMove, onUndo }: { doc: Doc; pasted: boolean; o
   const ofChat = doc.conversation_id !== undefined;
   const reading = doc.status === "processing";
   const Glyph = reading ? LoaderCircle : FileText;
-  const where = ofChat ? words.composer.inChat : words.composer.inLibrary;
+  const where = ofChat ? words.composer.inChat : doc.space_id ? words.spaces.documentsOf : words.composer.inLibrary;
   const link = "rounded font-medium text-accent underline-offset-2 hover:underline pointer-coarse:py-2";
   return (
     <li className="flex max-w-full items-start gap-2.5 rounded-lg bg-sunken py-1.5 pr-1.5 pl-2.5 text-sm">

@@ -2,7 +2,7 @@
 import { Editor } from "@tiptap/core";
 import { AllSelection } from "@tiptap/pm/state";
 import { afterEach, expect, it } from "vitest";
-import { append, extensions, type Listener } from "./editor";
+import { append, endPlace, extensions, type Listener } from "./editor";
 import { docOf } from "./outgoing";
 
 const listener: Listener = { onAsk: () => {}, onListKey: () => false, enterSends: () => true, onEnter: () => {}, onEscape: () => {}, onPaste: () => {}, placeholder: () => "", attributes: () => ({}) };
@@ -47,6 +47,14 @@ it("appending a mention does not take the focus", () => {
   document.body.append(editor.view.dom);
   append(editor, notes);
   expect(document.activeElement).toBe(document.body);
+});
+
+it("mentions that are appended at one place follow each other, before what is typed there", () => {
+  write("Check |");
+  const places = [endPlace(editor), endPlace(editor)];
+  editor.view.dispatch(editor.state.tr.insertText("both"));
+  places.forEach((place, i) => append(editor, { ...notes, id: `d${i}`, label: `Note ${i}` }, place.at()));
+  expect(editor.getText()).toBe("Check @Note 0 @Note 1 both");
 });
 
 it.each([

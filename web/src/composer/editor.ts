@@ -5,7 +5,7 @@ import { Mention } from "@tiptap/extension-mention";
 import { Paragraph } from "@tiptap/extension-paragraph";
 import { Text } from "@tiptap/extension-text";
 import { Placeholder, UndoRedo } from "@tiptap/extensions";
-import { TextSelection } from "@tiptap/pm/state";
+import { TextSelection, type Transaction } from "@tiptap/pm/state";
 import { mentionLabel } from "./labels";
 import { mentionNode, mentionOf, type Mention as Mentioned } from "./outgoing";
 
@@ -117,6 +117,7 @@ export function append(editor: Editor, what: Mentioned, at = endOf(editor)): voi
   const before = doc.resolve(end).nodeBefore;
   const gap = before !== null && before.type.name !== "hardBreak" && !/\s$/.test(before.text ?? "");
   tr.insert(end, [...(gap ? [schema.text(" ")] : []), schema.nodeFromJSON(mentionNode(what)), schema.text(" ")]);
+  tr.setMeta(APPENDED, true);
   const within = (pos: number) => Math.min(Math.max(pos, 1), end); // after "select all", the selection must not include the mention
   if (end < last) {
     const [from, to] = [selection.anchor, selection.head].map((pos) => tr.mapping.map(pos, selection.empty ? 1 : -1));
@@ -130,8 +131,23 @@ export function append(editor: Editor, what: Mentioned, at = endOf(editor)): voi
   editor.view.dispatch(tr);
 }
 
-/** The place at the end of the message. */
-export const endOf = (editor: Editor): number => editor.state.doc.content.size - 1;
+const endOf = (editor: Editor): number => editor.state.doc.content.size - 1;
+
+const APPENDED = "appended";
+
+/** A place in the message, which moves with the text. */
+export interface Place {
+  at: () => number;
+  forget: () => void;
+}
+
+/** The end of the message now. What is written there later follows it; what is appended there precedes it. */
+export function endPlace(editor: Editor): Place {
+  let pos = endOf(editor);
+  const follow = ({ transaction: tr }: { transaction: Transaction }) => (pos = tr.mapping.map(pos, tr.getMeta(APPENDED) ? 1 : -1));
+  editor.on("transaction", follow);
+  return { at: () => pos, forget: () => editor.off("transaction", follow) };
+}
 
 /** Removes every occurrence of a text from the message, with the space before it. */
 export function removeText(editor: Editor, words: string): void {

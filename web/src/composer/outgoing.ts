@@ -75,6 +75,8 @@ export interface MessageContent {
   tiptap: Node;
   taggedDocIds: string[];
   taggedSetIds: string[];
+  /** Spaces whose documents answers use, too. */
+  spaceIds?: string[];
   /** Mentioned items of a board; undefined if there are none. */
   references?: string[];
   action?: Action;

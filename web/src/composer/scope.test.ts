@@ -35,7 +35,7 @@ describe("the documents that a conversation may use", () => {
     expect(within(plain, leave)).toMatchObject({ taggedDocIds: ["a"], taggedSetIds: ["s"] });
     expect(within(plain, null)).toBe(plain);
     const own = { ...plain, taggedDocIds: ["b"] };
-    expect(within(own, leave)).toBe(own);
+    expect(within(own, leave)).toEqual(own);
   });
 
   it("can leave out the web, unless a message mentions it", () => {
@@ -45,6 +45,14 @@ describe("the documents that a conversation may use", () => {
     expect(submission("t", { ...within(plain, scopeOf("t")), attachments: [], onBusy: "supersede" }, "c", undefined, "supersede")).toMatchObject({ web_search: "never" });
     const mentioned = { ...plain, webSearch: true };
     expect(within(mentioned, scopeOf("t"))).not.toHaveProperty("noWeb");
+  });
+
+  it("can have spaces, also for a message that mentions a document", () => {
+    setScope("t", { docs: [], sets: [], spaces: [{ id: "team", title: "Team" }] });
+    const own = { ...messageContent(docOf("What must the ratio be?")), taggedDocIds: ["b"] };
+    const content = within(own, scopeOf("t"));
+    expect(content).toMatchObject({ taggedDocIds: ["b"], spaceIds: ["team"] });
+    expect(submission("t", { ...content, attachments: [], onBusy: "supersede" }, "c", undefined, "supersede")).toMatchObject({ space_ids: ["team"] });
   });
 
   it("are all if the stored value is invalid", () => {

@@ -7,6 +7,8 @@ import type { MessageContent } from "./outgoing";
 export interface Scope {
   docs: { id: string; title: string }[];
   sets: { id: string; title: string }[];
+  /** Spaces whose documents answers use, too. The server keeps them for the rest of the thread. */
+  spaces?: { id: string; title: string }[];
   /** The web is never searched. */
   noWeb?: true;
 }
@@ -26,8 +28,8 @@ export function scopeOf(threadId: string | null): Scope | null {
   const known = read.get(key);
   if (known?.raw === raw) return known.scope;
   const value = local.readJSON(key) as Partial<Scope> | null;
-  const found: Scope = { docs: items(value?.docs), sets: items(value?.sets), ...(value?.noWeb === true && { noWeb: true }) };
-  const scope = found.docs.length + found.sets.length > 0 || found.noWeb ? found : null;
+  const found: Scope = { docs: items(value?.docs), sets: items(value?.sets), ...(items(value?.spaces).length > 0 && { spaces: items(value?.spaces) }), ...(value?.noWeb === true && { noWeb: true }) };
+  const scope = found.docs.length + found.sets.length > 0 || found.spaces || found.noWeb ? found : null;
   read.set(key, { raw, scope });
   return scope;
 }
@@ -58,7 +60,7 @@ export const useScope = (threadId: string | null): Scope | null =>
 /** Limits a message to the scope of its thread, unless it mentions documents, sets or the web itself. */
 export function within<T extends MessageContent>(content: T, scope: Scope | null): T {
   if (!scope) return content;
-  const limited = scope.noWeb && !content.webSearch ? { ...content, noWeb: true as const } : content;
+  const limited = { ...content, ...(scope.spaces && { spaceIds: scope.spaces.map((s) => s.id) }), ...(scope.noWeb && !content.webSearch && { noWeb: true as const }) };
   if (content.taggedDocIds.length + content.taggedSetIds.length > 0) return limited;
   return { ...limited, taggedDocIds: scope.docs.map((d) => d.id), taggedSetIds: scope.sets.map((s) => s.id) };
 }

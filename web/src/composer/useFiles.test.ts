@@ -26,7 +26,7 @@ beforeEach(async () => {
     }),
   );
   const Message = () => {
-    files = useFiles([], chat, onDocument, () => 7);
+    files = useFiles([], chat, onDocument, () => ({ at: () => 7, forget: () => {} }));
     return null;
   };
   root = createRoot(document.createElement("div"));
@@ -70,7 +70,7 @@ it("running uploads are cancelled when the message is discarded, and are not men
 
 it("a file becomes a document of the chat, and a pasted text one with a title", async () => {
   chat = "c1";
-  await act(async () => root.render(createElement(() => ((files = useFiles([], chat, onDocument, () => 7)), null))));
+  await act(async () => root.render(createElement(() => ((files = useFiles([], chat, onDocument, () => ({ at: () => 7, forget: () => {} }))), null))));
   await act(async () => files.add([new File(["x"], "a.md", { type: "text/markdown" })]));
   await act(async () => files.paste("Minutes of the harbour\nThe keeper speaks at length."));
   expect(vi.mocked(sendFile).mock.calls.map(([path, file, { fields }]) => [path, file.name, fields])).toEqual([

@@ -3,6 +3,7 @@ import { Uploads } from "../api/uploads";
 import { useConfig } from "../api/useConfig";
 import { addDocument } from "../documents/library";
 import { words } from "../words";
+import type { Place } from "./editor";
 import { keepChat } from "./newChat";
 import { pastedFile } from "./pasted";
 import type { Attachment } from "./types";
@@ -28,7 +29,7 @@ export interface Kept {
  * still run when the composer unmounts are aborted. The mention stands where the message ended when the
  * file was attached, so that it parts no words that are written meanwhile.
  */
-export function useFiles(initial: Attachment[], conversation: string | null, onDocument: (doc: { id: string; title: string }, at: number) => void, end: () => number) {
+export function useFiles(initial: Attachment[], conversation: string | null, onDocument: (doc: { id: string; title: string }, at: number) => void, end: () => Place) {
   const [uploads] = useState(() => new Uploads());
   const [attachments, setAttachments] = useState(initial);
   const [kept, setKept] = useState<readonly Kept[]>([]);
@@ -36,6 +37,7 @@ export function useFiles(initial: Attachment[], conversation: string | null, onD
   const { maxUpload } = useConfig();
   const onTheWay = useRef(0); // images being uploaded
 
+  const mentioned = useRef<Promise<unknown>>(Promise.resolve()); // the files so far: each is mentioned after those before it
   const left = useRef(false);
   useEffect(() => {
     left.current = false;
@@ -47,11 +49,16 @@ export function useFiles(initial: Attachment[], conversation: string | null, onD
 
   const keep = useCallback(
     async (file: File, title?: string) => {
-      const at = end();
-      const doc = await addDocument(uploads, file, maxUpload, { ...(conversation && { conversation_id: keepChat(conversation) }), ...(title && { title }) });
+      const place = end();
+      const adding = addDocument(uploads, file, maxUpload, { ...(conversation && { conversation_id: keepChat(conversation) }), ...(title && { title }) });
+      const before = mentioned.current;
+      mentioned.current = Promise.allSettled([adding, before]);
+      await before;
+      const doc = await adding;
+      place.forget();
       if (!doc || left.current) return;
       setKept((all) => [...all, { id: doc.id, pasted: title !== undefined }]);
-      onDocument(doc, at);
+      onDocument(doc, place.at());
     },
     [uploads, maxUpload, conversation, onDocument, end],
   );

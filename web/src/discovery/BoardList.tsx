@@ -2,7 +2,8 @@ import { Download, LayoutDashboard, MoreHorizontal, Plus, Trash2, Upload } from 
 import { useEffect, useRef, useState, type MouseEvent } from "react";
 import { errorText } from "../api/query";
 import { since } from "../shell/groups";
-import type { Go } from "../shell/useRoute";
+import { boardAddress, type Go } from "../shell/useRoute";
+import { useContributes } from "../spaces/spaces";
 import { Button, IconButton } from "../ui/Button";
 import { Menu, MenuItem, MenuLink } from "../ui/Menu";
 import { toast } from "../ui/toast";
@@ -21,6 +22,7 @@ export const fileName = (title: string): string => `${title.replace(/[^\p{L}\p{N
 
 export function BoardList({ onOpen }: { onOpen: Go }) {
   const boards = useBoards();
+  const contributes = useContributes();
   const picker = useRef<HTMLInputElement>(null);
   const [busy, setBusy] = useState(false);
   useEffect(() => {
@@ -71,12 +73,16 @@ export function BoardList({ onOpen }: { onOpen: Go }) {
               if (file) void read(file);
             }}
           />
-          <Button icon={Upload} disabled={busy} onClick={() => picker.current?.click()}>
-            {boardWords.list.import}
-          </Button>
-          <Button variant="primary" icon={Plus} disabled={busy} onClick={() => setMaking(true)}>
-            {boardWords.list.new}
-          </Button>
+          {contributes && (
+            <>
+              <Button icon={Upload} disabled={busy} onClick={() => picker.current?.click()}>
+                {boardWords.list.import}
+              </Button>
+              <Button variant="primary" icon={Plus} disabled={busy} onClick={() => setMaking(true)}>
+                {boardWords.list.new}
+              </Button>
+            </>
+          )}
         </div>
         <p className="mt-2 max-w-prose text-muted">{boardWords.list.intro}</p>
         {boards.isError && (
@@ -87,7 +93,7 @@ export function BoardList({ onOpen }: { onOpen: Go }) {
         )}
         {boards.isSuccess && boards.items.length === 0 && (
           <>
-            <ol aria-label={boardWords.list.how} className="mt-6 grid gap-2 lg:grid-cols-5">
+            <ol aria-label={boardWords.list.how} className="mt-6 grid gap-2 lg:grid-cols-[repeat(5,minmax(min-content,1fr))]">
               {kinds.map((kind) => {
                 const Glyph = columnIcons[kind];
                 return (
@@ -101,9 +107,11 @@ export function BoardList({ onOpen }: { onOpen: Go }) {
                 );
               })}
             </ol>
-            <Button className="mt-4" icon={LayoutDashboard} disabled={busy} onClick={() => void openExample()}>
-              {boardWords.list.example}
-            </Button>
+            {contributes && (
+              <Button className="mt-4" icon={LayoutDashboard} disabled={busy} onClick={() => void openExample()}>
+                {boardWords.list.example}
+              </Button>
+            )}
           </>
         )}
         {boards.items.length > 0 && (
@@ -145,6 +153,7 @@ async function remove(id: string, title: string) {
 
 function Row({ board, onOpen }: { board: Listed; onOpen: Go }) {
   const title = board.title || boardWords.list.untitled;
+  const contributes = useContributes();
   const open = (e: MouseEvent) => {
     if (e.ctrlKey || e.metaKey || e.shiftKey || e.button !== 0) return;
     e.preventDefault();
@@ -152,7 +161,7 @@ function Row({ board, onOpen }: { board: Listed; onOpen: Go }) {
   };
   return (
     <li className="flex items-center gap-2 pr-2 hover:bg-sunken">
-      <a href={`/discovery/${board.id}`} onClick={open} className="min-w-0 flex-1 px-4 py-3 -outline-offset-2">
+      <a href={boardAddress(board.id)} onClick={open} className="min-w-0 flex-1 px-4 py-3 -outline-offset-2">
         <span dir="auto" className="block truncate font-medium">
           {title}
         </span>
@@ -164,9 +173,11 @@ function Row({ board, onOpen }: { board: Listed; onOpen: Go }) {
         <MenuLink icon={Download} href={boardPath(board.id)} name={fileName(title)}>
           {boardWords.list.export}
         </MenuLink>
-        <MenuItem icon={Trash2} danger onSelect={() => void remove(board.id, title)}>
-          {words.shell.delete}
-        </MenuItem>
+        {contributes && (
+          <MenuItem icon={Trash2} danger onSelect={() => void remove(board.id, title)}>
+            {words.shell.delete}
+          </MenuItem>
+        )}
       </Menu>
     </li>
   );

@@ -1,9 +1,11 @@
 import { ArrowLeft, Download, History, Pencil } from "lucide-react";
-import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent } from "react";
+import { Suspense, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent } from "react";
 import { ApiError } from "../api/http";
 import { errorText } from "../api/query";
 import type { Go } from "../shell/useRoute";
+import { useContributes } from "../spaces/spaces";
 import { Button, IconButton } from "../ui/Button";
+import { lazy } from "../ui/lazy";
 import { SearchField } from "../ui/SearchField";
 import { toast } from "../ui/toast";
 import { words } from "../words";
@@ -34,7 +36,7 @@ export function BoardPage({ id, onOpen }: { id: string; onOpen: Go }) {
   if (gone) {
     return (
       <Notice>
-        <p>{boardWords.board.missing}</p>
+        <h1>{boardWords.board.missing}</h1>
         <Button className="mt-4" onClick={() => onOpen(null)}>
           {boardWords.board.all}
         </Button>
@@ -45,7 +47,7 @@ export function BoardPage({ id, onOpen }: { id: string; onOpen: Go }) {
   if (!error) return <p role="status" className="m-auto text-muted">{boardWords.board.opening}</p>;
   return (
     <Notice>
-      <p role="alert">{boardWords.board.failed(errorText(error))}</p>
+      <h1 role="alert">{boardWords.board.failed(errorText(error))}</h1>
       <Button className="mt-4" onClick={() => void refetch()}>
         {words.common.tryAgain}
       </Button>
@@ -79,6 +81,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
   const [current, setCurrent] = useState("");
   const root = useRef<HTMLDivElement>(null);
   const chat = useRef<ChatHandle>(null);
+  const contributes = useContributes();
 
   const cardOf = (id: string) => root.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`);
 
@@ -110,11 +113,11 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
   const now = useRef({ board, columns, graph });
   now.current = { board, columns, graph };
   const act = useMemo<Act>(() => {
-    const { id } = now.current.board;
+    const { id, threadId } = now.current.board;
     return {
       edit: (item) => setOpen({ what: "edit", item }),
       versions: (item) => setOpen({ what: "versions", item }),
-      mention: (item) => chat.current?.mention(item),
+      ...(threadId && { mention: (item) => chat.current?.mention(item) }),
       reveal,
       sources,
       clear: (item) => void editItem(id, item, { stale: false }).then((done) => toastDone(id, boardWords.item.cleared(item), done), (err: unknown) => toast.error(boardWords.item.failed(item, problemText(err)))),
@@ -141,9 +144,10 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
     if (!id || e.altKey) return;
     const item = graph.find(id);
     if (!item) return;
+    if (!contributes && (e.key === "Enter" || e.key === "Delete")) return;
     if (e.key === "Enter") {
       e.preventDefault();
-      if (e.ctrlKey || e.metaKey) act.mention(id);
+      if (e.ctrlKey || e.metaKey) act.mention?.(id);
       else act.edit(item);
     } else if (e.key === "Delete") {
       act.remove(id);
@@ -160,7 +164,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
     if (!id || !(e.ctrlKey || e.metaKey)) return;
     e.preventDefault();
     e.stopPropagation();
-    act.mention(id);
+    act.mention?.(id);
   };
 
   const focused = items.some((i) => i.id === current) ? current : (items[0]?.id ?? "");
@@ -179,11 +183,11 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
               {title}
             </h2>
             <p dir="auto" className="truncate text-sm text-muted" title={board.goal}>
-              {board.goal || boardWords.board.noGoal}
+              {board.goal || (contributes && boardWords.board.noGoal)}
             </p>
           </div>
           <div className="flex items-center gap-0.5">
-            <IconButton label={boardWords.board.edit} icon={Pencil} onClick={() => setOpen({ what: "title" })} />
+            {contributes && <IconButton label={boardWords.board.edit} icon={Pencil} onClick={() => setOpen({ what: "title" })} />}
             <IconButton label={boardWords.changes.title} icon={History} onClick={() => setOpen({ what: "changes" })} />
             <a href={boardPath(board.id)} download={fileName(title)} aria-label={boardWords.list.export} title={boardWords.list.export} className="inline-flex size-9 items-center justify-center rounded-lg text-muted transition-colors pointer-coarse:size-11 hover:bg-sunken hover:text-ink">
               <Download aria-hidden className="size-[1.15rem]" />
@@ -229,7 +233,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
           onBlur={() => trace.point(null)}
         >
           {kinds.map((kind, i) => (
-            <Column key={kind} kind={kind} items={columns[i]!} all={board.items.length > 0 && narrowed ? board.items.filter((item) => item.kind === kind).length : columns[i]!.length} graph={graph} trace={trace} current={columns[i]!.some((item) => item.id === focused) ? focused : ""} act={act} onAdd={add} />
+            <Column key={kind} kind={kind} items={columns[i]!} all={board.items.length > 0 && narrowed ? board.items.filter((item) => item.kind === kind).length : columns[i]!.length} graph={graph} trace={trace} current={columns[i]!.some((item) => item.id === focused) ? focused : ""} act={act} onAdd={contributes ? add : undefined} />
           ))}
         </div>
         {open?.what === "add" && <ItemDialog board={board} graph={graph} kind={open.kind} onSource={sources.passage} onClose={() => setOpen(null)} onDone={(done) => toastDone(board.id, boardWords.item.added(changedId(done)), done)} />}

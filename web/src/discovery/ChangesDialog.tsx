@@ -1,6 +1,8 @@
 import { Undo2 } from "lucide-react";
 import { useState } from "react";
 import { since } from "../shell/groups";
+import { usePeople } from "../spaces/people";
+import { useContributes } from "../spaces/spaces";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { boardWords } from "../words/discovery";
@@ -14,6 +16,8 @@ export function ChangesDialog({ board, onClose }: { board: Board; onClose: () =>
   const [problem, setProblem] = useState("");
   const [said, setSaid] = useState("");
   const [busy, setBusy] = useState(false);
+  const contributes = useContributes();
+  const people = usePeople();
   const back = async (change: Change) => {
     setBusy(true);
     setProblem("");
@@ -38,10 +42,12 @@ export function ChangesDialog({ board, onClose }: { board: Board; onClose: () =>
           {board.changes.map((change) => (
             <li key={change.n} className="flex items-center gap-2 py-2 text-sm">
               <span className="min-w-0 flex-1">{nameOf(change)}</span>
-              <span className="text-xs text-muted">{since(change.at)}</span>
-              <Button icon={Undo2} disabled={busy} aria-label={boardWords.changes.undo(nameOf(change))} onClick={() => void back(change)}>
-                {words.common.undo}
-              </Button>
+              <span className="text-xs text-muted">{change.who ? boardWords.form.by(people(change.who), since(change.at)) : since(change.at)}</span>
+              {contributes && (
+                <Button icon={Undo2} disabled={busy} aria-label={boardWords.changes.undo(nameOf(change))} onClick={() => void back(change)}>
+                  {words.common.undo}
+                </Button>
+              )}
             </li>
           ))}
         </ul>

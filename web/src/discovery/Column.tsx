@@ -20,7 +20,8 @@ interface Props {
   /** The id of the item that Tab focuses; empty if it is in another column. */
   current: string;
   act: Act;
-  onAdd: (kind: Kind) => void;
+  /** Absent for somebody who only reads. */
+  onAdd: ((kind: Kind) => void) | undefined;
 }
 
 export const Column = memo(function Column({ kind, items, all, graph, trace, current, act, onAdd }: Props) {
@@ -32,14 +33,14 @@ export const Column = memo(function Column({ kind, items, all, graph, trace, cur
         <Glyph aria-hidden className="hidden size-4 shrink-0 text-accent @min-[14rem]:block" />
         <h3 className="min-w-0 truncate text-[0.8125rem] font-semibold tracking-tight">{name}</h3>
         <span className="text-xs text-muted tabular-nums">{items.length === all ? number(all) : boardWords.board.shown(items.length, all)}</span>
-        <IconButton size="small" className="ml-auto" label={boardWords.board.add[kind]} icon={Plus} onClick={() => onAdd(kind)} />
+        {onAdd && <IconButton size="small" className="ml-auto" label={boardWords.board.add[kind]} icon={Plus} onClick={() => onAdd(kind)} />}
       </header>
       {items.length === 0 ? (
         <p className="px-3.5 pb-4 text-sm text-muted">{all > 0 ? boardWords.board.noneShown : boardWords.board.empty[kind]}</p>
       ) : (
         <ul className="min-h-0 flex-1 overflow-y-auto overscroll-y-contain px-1.5 pb-24">
           {items.map((item) => (
-            <ItemCard key={item.id} item={item} uses={graph.uses(item.id)} trace={trace} current={item.id === current} act={act} />
+            <ItemCard key={item.id} item={item} uses={graph.uses(item.id)} trace={trace} current={item.id === current} changes={onAdd !== undefined} act={act} />
           ))}
         </ul>
       )}

@@ -4,6 +4,8 @@ import { IconButton } from "../ui/Button";
 import { Menu, MenuItem } from "../ui/Menu";
 import { boardWords } from "../words/discovery";
 import { short } from "../lib/format";
+import { since } from "../shell/groups";
+import { usePeople } from "../spaces/people";
 import type { Item } from "./board";
 import { CitedIn, DocumentOf, type Sources } from "./Source";
 import type { Role, Trace } from "./trace";
@@ -12,7 +14,8 @@ import type { Role, Trace } from "./trace";
 export interface Act {
   edit(item: Item): void;
   versions(item: Item): void;
-  mention(id: string): void;
+  /** Absent on a board without a chat. */
+  mention?: (id: string) => void;
   reveal(id: string): void;
   clear(id: string): void;
   remove(id: string): void;
@@ -26,6 +29,8 @@ interface Props {
   trace: Trace;
   /** Whether Tab focuses this card. */
   current: boolean;
+  /** Whether the person may change it. */
+  changes: boolean;
   act: Act;
 }
 
@@ -35,7 +40,7 @@ const looks: Record<Role, string> = {
   down: "border-accent border-dashed bg-accent-soft!",
 };
 
-export const ItemCard = memo(function ItemCard({ item, uses, trace, current, act }: Props) {
+export const ItemCard = memo(function ItemCard({ item, uses, trace, current, changes, act }: Props) {
   const { id, kind } = item;
   const role = useSyncExternalStore(trace.subscribe, useCallback(() => trace.roleOf(id), [trace, id]));
   const tab = current ? 0 : -1;
@@ -55,9 +60,9 @@ export const ItemCard = memo(function ItemCard({ item, uses, trace, current, act
           {item.status && <span className="min-w-0 truncate rounded-md border border-line px-1.5 text-xs text-muted">{item.status}</span>}
           {role === "up" && <ArrowUpLeft role="img" aria-label={boardWords.item.upstream} className="size-4 shrink-0 text-accent" />}
           {role === "down" && <ArrowDownRight role="img" aria-label={boardWords.item.downstream} className="size-4 shrink-0 text-accent" />}
-          <Options item={item} tab={tab} act={act} />
+          {changes && <Options item={item} tab={tab} act={act} />}
         </header>
-        {item.stale && <Stale item={item} tab={tab} act={act} />}
+        {item.stale && <Stale item={item} tab={tab} changes={changes} act={act} />}
         {heading && (
           <p dir="auto" className="line-clamp-2 font-semibold">
             {heading}
@@ -66,6 +71,7 @@ export const ItemCard = memo(function ItemCard({ item, uses, trace, current, act
         <p dir="auto" className="line-clamp-6 whitespace-pre-line">
           {item.text}
         </p>
+        {item.who && <ChangedBy who={item.who} at={item.at} />}
         {(item.related.length > 0 || uses > 0 || item.cited || item.documentId) && (
           <footer className="mt-1.5 flex flex-wrap items-center gap-1 text-xs text-muted">
             {item.related.map((up) => (
@@ -89,16 +95,24 @@ interface PartProps {
   act: Act;
 }
 
+/** Says who has written an item of a space's board. */
+function ChangedBy({ who, at }: { who: string; at: string }) {
+  const people = usePeople();
+  return <p className="mt-1 text-xs text-muted">{boardWords.form.by(people(who), since(at))}</p>;
+}
+
 /** Says that an item may be out of date and why, with a button that marks it as up to date. */
-function Stale({ item, tab, act }: PartProps) {
+function Stale({ item, tab, changes, act }: PartProps & { changes: boolean }) {
   const causes = item.staleBecause.filter((id) => id !== "import");
   return (
     <p className="mb-1.5 flex items-center gap-1.5 rounded-lg bg-warn-soft py-0.5 pr-0.5 pl-2 text-xs text-warn">
       <Clock aria-hidden className="size-3.5 shrink-0" />
       <span className="min-w-0 flex-1">{causes.length > 0 ? boardWords.item.staleBecause(causes.join(", ")) : boardWords.item.staleImported}</span>
-      <button type="button" tabIndex={tab} aria-label={`${boardWords.item.upToDate}: ${item.id}`} title={boardWords.item.upToDate} onClick={() => act.clear(item.id)} className="inline-flex size-7 shrink-0 items-center justify-center rounded-md pointer-coarse:size-11 hover:bg-surface">
-        <Check aria-hidden className="size-4" />
-      </button>
+      {changes && (
+        <button type="button" tabIndex={tab} aria-label={`${boardWords.item.upToDate}: ${item.id}`} title={boardWords.item.upToDate} onClick={() => act.clear(item.id)} className="inline-flex size-7 shrink-0 items-center justify-center rounded-md pointer-coarse:size-11 hover:bg-surface">
+          <Check aria-hidden className="size-4" />
+        </button>
+      )}
     </p>
   );
 }
@@ -113,9 +127,11 @@ function Options({ item, tab, act }: PartProps) {
       <MenuItem icon={Pencil} onSelect={() => act.edit(item)}>
         {boardWords.item.edit}
       </MenuItem>
-      <MenuItem icon={AtSign} onSelect={() => act.mention(item.id)}>
-        {boardWords.item.mention}
-      </MenuItem>
+      {act.mention && (
+        <MenuItem icon={AtSign} onSelect={() => act.mention?.(item.id)}>
+          {boardWords.item.mention}
+        </MenuItem>
+      )}
       <MenuItem icon={History} onSelect={() => act.versions(item)}>
         {boardWords.item.versions}
       </MenuItem>

@@ -3,6 +3,7 @@ import { ApiError, getJSON } from "../api/http";
 import { errorText } from "../api/query";
 import { documentPath, useLibrary } from "../documents/library";
 import { short } from "../lib/format";
+import { usePeople } from "../spaces/people";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { words } from "../words";
@@ -232,6 +233,11 @@ function FromLibrary({ onText, onNone, onProblem }: { onText: (id: string, title
 
 /** Lists the versions of an item, newest first. */
 function Versions({ item, open, onUse }: { item: Item; open: boolean; onUse: (text: string) => void }) {
+  const people = usePeople();
+  const writer = (v: Version) => {
+    const who = v === all[0] ? item.who : v.by_id;
+    return who ? people(who) : (boardWords.authors[v.by] ?? v.by);
+  };
   const all: Version[] = [...item.earlier, item].reverse();
   return (
     <details open={open} className="rounded-xl border border-line px-3 py-2 text-sm">
@@ -243,7 +249,7 @@ function Versions({ item, open, onUse }: { item: Item; open: boolean; onUse: (te
             <p className="flex flex-wrap items-center gap-x-2 text-xs text-muted">
               <span className="font-medium text-ink">{boardWords.form.version(v.version)}</span>
               {i === 0 && <span>({boardWords.form.current})</span>}
-              <span>{boardWords.form.by(boardWords.authors[v.by] ?? v.by, dateTime(new Date(v.at)))}</span>
+              <span>{boardWords.form.by(writer(v), dateTime(new Date(v.at)))}</span>
               {i > 0 && (
                 <button type="button" className="ml-auto rounded-md px-2 py-1 font-medium text-accent pointer-coarse:py-2.5 hover:bg-accent-soft" onClick={() => onUse(v.text)}>
                   {boardWords.form.use}

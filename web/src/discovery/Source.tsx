@@ -1,8 +1,9 @@
 import { BookOpen, FileText } from "lucide-react";
-import { lazy, Suspense, useCallback, useMemo, useState, type ReactNode } from "react";
+import { Suspense, useCallback, useMemo, useState, type ReactNode } from "react";
 import type { Citation, DocRef } from "../api/types";
 import { Boundary } from "../shell/Boundary";
 import { Aside, useAside } from "../ui/Aside";
+import { lazy } from "../ui/lazy";
 import { words } from "../words";
 import { boardWords } from "../words/discovery";
 import { short } from "../lib/format";

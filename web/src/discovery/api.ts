@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { ApiError, getJSON, post, request } from "../api/http";
 import { errorText, queries, refresh } from "../api/query";
+import { useSpaceId } from "../api/space";
 import { boardWords } from "../words/discovery";
 import { readBoard, type Board, type Kind, type Params, type ProposalState } from "./board";
 
@@ -20,7 +21,7 @@ export interface Listed {
 /** The boards, page by page. */
 export function useBoards() {
   const list = useInfiniteQuery({
-    queryKey: LIST,
+    queryKey: [...LIST, useSpaceId()],
     queryFn: ({ pageParam, signal }) => getJSON<{ items: Listed[] | null; next_cursor?: string }>(`/api/discoveries?cursor=${enc(pageParam)}`, { signal }),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor,

@@ -20,6 +20,8 @@ export interface Version {
   text: string;
   by: Author;
   at: string;
+  /** The id of the person, of an earlier version on a board of a space. */
+  by_id?: string;
 }
 
 /** The passage of a document that an item cites. */
@@ -38,6 +40,8 @@ export interface Item extends Version {
   title: string;
   type: string;
   status: string;
+  /** The id of who has written it, on a board of a space; else empty. */
+  who: string;
   related: string[];
   stale: boolean;
   staleBecause: string[];
@@ -53,6 +57,8 @@ export interface Change {
   n: number;
   did: "add" | "edit" | "delete";
   at: string;
+  /** The id of the person, on a board of a space. */
+  who?: string;
   item: { id: string };
 }
 
@@ -134,6 +140,7 @@ export function readItem(kind: Kind, raw: Raw): Item {
     version: num(raw.version),
     by: str(raw.changed_by) as Author,
     at: str(raw.changed_at),
+    who: str(raw.changed_by_id),
     earlier: list(raw.earlier_versions),
   };
 }

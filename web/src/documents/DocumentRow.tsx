@@ -1,5 +1,5 @@
 import { CircleAlert, ExternalLink, FileText, FolderInput, FolderOutput, LoaderCircle, Pencil, RefreshCw, Trash2 } from "lucide-react";
-import { lazy, memo, type MouseEvent, Suspense, useState } from "react";
+import { memo, type MouseEvent, Suspense, useState } from "react";
 import { errorText } from "../api/query";
 import type { Doc, DocRef } from "../api/types";
 import { reimport } from "../imports/imports";
@@ -10,6 +10,7 @@ import { Time } from "../thread/Footnote";
 import { usePeople } from "../spaces/people";
 import { IconButton } from "../ui/Button";
 import { deleteLater } from "../ui/deletions";
+import { lazy } from "../ui/lazy";
 import { besideRow } from "../ui/rows";
 import { toast } from "../ui/toast";
 import { words } from "../words";
@@ -61,7 +62,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, changes, moves, onOp
         <State doc={doc} />
       </div>
       {doc.source_url?.startsWith("https://") && <SourceLink title={nameOf(doc)} url={doc.source_url} />}
-      {doc.conversation_id && (
+      {moves && doc.conversation_id && (
         <IconButton
           label={words.library.keep(nameOf(doc))}
           icon={FolderInput}

@@ -39,11 +39,9 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
         <Tabs.Tab value="documents" className={tab}>
           {words.library.documents}
         </Tabs.Tab>
-        {space === "" && (
-          <Tabs.Tab value="sets" className={tab}>
-            {words.library.sets}
-          </Tabs.Tab>
-        )}
+        <Tabs.Tab value="sets" className={tab}>
+          {words.library.sets}
+        </Tabs.Tab>
       </Tabs.List>
       <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-4 pb-6">
         {library.error && (
@@ -174,6 +172,8 @@ function Documents({ docs, sets, loaded, onOpen }: Openable & { docs: Doc[]; set
   const shared = found.filter((d) => d.public);
   const space = useSpaceId();
   const contributes = useContributes();
+  const me = useMe()?.id;
+  const mine = (d: Doc) => !d.added_by || d.added_by === me; // in a space, a chat is read by others too
   const places = useSpaces()?.some((s) => !s.deleted_at && s.role !== "reader") ?? false;
   if (loaded && docs.length === 0) return <p className="mt-6 text-sm text-muted">{words.library.noDocuments}</p>;
   return (
@@ -204,7 +204,13 @@ function Documents({ docs, sets, loaded, onOpen }: Openable & { docs: Doc[]; set
             <h3 className={heading}>{g.name}</h3>
             <ul aria-label={words.library.list(g.name)} className="-mx-2">
               {g.items.map((d) => (
-                <DocumentRow key={d.id} doc={d} changes={contributes} moves={contributes && (space !== "" || places)} onOpen={onOpen} />
+                <DocumentRow
+                  key={d.id}
+                  doc={d}
+                  changes={d.conversation_id ? mine(d) : contributes}
+                  moves={contributes && (d.conversation_id ? mine(d) && (space === "" || d.status === "ready") : space !== "" || places)}
+                  onOpen={onOpen}
+                />
               ))}
             </ul>
           </section>

@@ -4,6 +4,7 @@ import type { Doc, DocSet } from "../api/types";
 import { Button, IconButton } from "../ui/Button";
 import { deleteLater } from "../ui/deletions";
 import { besideRow } from "../ui/rows";
+import { useContributes } from "../spaces/spaces";
 import { words } from "../words";
 import { refreshLibrary, setPath } from "./library";
 import { SetDialog } from "./SetDialog";
@@ -11,12 +12,15 @@ import { nameOf } from "./names";
 
 export function SetsTab({ docs, sets }: { docs: Doc[]; sets: DocSet[] }) {
   const [editing, setEditing] = useState<DocSet | "new" | null>(null);
+  const contributes = useContributes();
   const titles = new Map(docs.map((d) => [d.id, nameOf(d)]));
   return (
     <>
-      <Button icon={Plus} onClick={() => setEditing("new")} disabled={docs.length === 0}>
-        {words.library.newSet}
-      </Button>
+      {contributes && (
+        <Button icon={Plus} onClick={() => setEditing("new")} disabled={docs.length === 0}>
+          {words.library.newSet}
+        </Button>
+      )}
       {sets.length === 0 && <p className="mt-4 text-sm text-muted">{words.library.aboutSets}</p>}
       <ul aria-label={words.library.sets} className="-mx-2 mt-3">
         {sets.map((set) => (
@@ -28,16 +32,20 @@ export function SetsTab({ docs, sets }: { docs: Doc[]; sets: DocSet[] }) {
               </span>
               <span className="line-clamp-2 text-xs text-muted">{set.doc_ids.map((id) => titles.get(id) ?? words.library.missingDocument).join(", ") || words.library.emptySet}</span>
             </span>
-            <IconButton label={words.library.edit(set.name)} icon={Pencil} size="small" onClick={() => setEditing(set)} />
-            <IconButton
-              label={words.library.delete(set.name)}
-              icon={Trash2}
-              size="small"
-              onClick={(e) => {
-                besideRow(e.currentTarget)?.focus();
-                deleteLater({ path: setPath(set.id), text: words.library.setDeleted(set.name), onDeleted: () => void refreshLibrary() });
-              }}
-            />
+            {contributes && (
+              <>
+                <IconButton label={words.library.edit(set.name)} icon={Pencil} size="small" onClick={() => setEditing(set)} />
+                <IconButton
+                  label={words.library.delete(set.name)}
+                  icon={Trash2}
+                  size="small"
+                  onClick={(e) => {
+                    besideRow(e.currentTarget)?.focus();
+                    deleteLater({ path: setPath(set.id), text: words.library.setDeleted(set.name), onDeleted: () => void refreshLibrary() });
+                  }}
+                />
+              </>
+            )}
           </li>
         ))}
       </ul>

@@ -1,11 +1,12 @@
-import { lazy, useState } from "react";
+import { useState } from "react";
 import { local } from "../lib/storage";
+import { lazy, loaded } from "../ui/lazy";
 import { words } from "../words";
 import { useLibrary } from "./library";
 import type { PagesProps } from "./pages/Pages";
 
 /** Shows the pages of a PDF, or a picture. If this chunk with pdf.js cannot be loaded, it calls onFail, and the text is shown instead. */
-export const Pages = lazy(() => import("./pages/Pages").catch(() => ({ default: Unloaded })));
+export const Pages = lazy(() => loaded(() => import("./pages/Pages")).catch(() => ({ default: Unloaded })));
 
 function Unloaded({ onFail }: PagesProps) {
   queueMicrotask(onFail);

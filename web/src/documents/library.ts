@@ -49,11 +49,10 @@ export const InChat = createContext<string | null>(null);
 /** The documents that belong to the conversation, not to the library. */
 function useChatDocuments(): Doc[] {
   const chat = use(InChat);
-  const space = useSpaceId(); // in a space, what is attached belongs to its library
   const { data } = useQuery({
     queryKey: [...OF_CHAT, chat],
     queryFn: async ({ signal }): Promise<Library> => ({ docs: await all<Doc>("/api/documents", signal, undefined, `&conversation_id=${enc(chat!)}`), embedding: null }),
-    enabled: () => chat !== null && space === "" && !isFresh(chat),
+    enabled: () => chat !== null && !isFresh(chat),
     refetchInterval: (query) => pollAfter(query.state.data),
   });
   return data?.docs ?? none;
@@ -71,11 +70,11 @@ export function useLibrary() {
     queryFn: ({ signal }) => readLibrary(signal),
     refetchInterval: (query) => pollAfter(query.state.data),
   });
-  const sets = useQuery({ queryKey: SETS, queryFn: ({ signal }) => all<DocSet>("/api/document-sets", signal), enabled: space === "" });
+  const sets = useQuery({ queryKey: [...SETS, space], queryFn: ({ signal }) => all<DocSet>("/api/document-sets", signal) });
   // useMemo keeps the same arrays while nothing has changed, because the components that use them render often.
   return {
     docs: useMemo(() => [...ofChat, ...(docs.data?.docs ?? [])].filter((d) => !deleted.has(documentPath(d.id))), [ofChat, docs.data, deleted]),
-    sets: useMemo(() => (space === "" ? (sets.data ?? []) : none).filter((s) => !deleted.has(setPath(s.id))), [sets.data, deleted, space]), // a space has none
+    sets: useMemo(() => (sets.data ?? []).filter((s) => !deleted.has(setPath(s.id))), [sets.data, deleted]),
     embedding: docs.data?.embedding ?? null,
     loaded: docs.isSuccess,
     error: docs.error ?? sets.error,
@@ -93,7 +92,7 @@ export async function renameDocument(id: string, title: string): Promise<void> {
   await refreshLibrary();
 }
 
-/** Puts a document into the library (null), or makes it belong to a conversation. */
+/** Puts a document into the library, or the page's space (null), or makes it belong to a conversation. */
 export async function moveDocument(id: string, conversation: string | null): Promise<void> {
   await request(documentPath(id), { ...post({ conversation_id: conversation ?? "" }), method: "PATCH" });
   await refresh(DOCS);

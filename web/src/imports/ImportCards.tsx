@@ -1,5 +1,6 @@
-import { lazy, Suspense, use } from "react";
+import { Suspense, use } from "react";
 import type { DocRef } from "../api/types";
+import { lazy } from "../ui/lazy";
 import type { Props } from "./ImportCard";
 import { importOf, Imports } from "./imports";
 import { findLinks } from "./links";

@@ -106,7 +106,7 @@ export function toastConnected(): void {
   history.replaceState(history.state, "", location.pathname + location.hash);
   const code = query.get("connect_error");
   const { google, servers } = words.account;
-  if (!code) return toast(server === undefined ? google.connected : servers.connected(server));
+  if (!code) return void toast(server === undefined ? google.connected : servers.connected(server));
   const problems: Readonly<Record<string, string>> = server === undefined ? google.problems : servers.problems;
   toast.error((Object.hasOwn(problems, code) && problems[code]) || problems.failed || "");
 }

@@ -1,7 +1,11 @@
+import { inAnswers } from "../words/codes";
 import { withoutTags } from "./tags";
 
+const LEAD = 24; // characters by which a notice is known
+const notices = [...inAnswers.offline, ...inAnswers.offline_plain].map((notice) => notice.slice(0, LEAD));
+
 const MARKS: readonly RegExp[] = [
-  /[_*]?Offline engine: (?:quoted from|no language)[\s\S]*$/, // the notice that the page says elsewhere; a snippet can end within it
+  new RegExp(`[_*]?(?:${notices.join("|")})[\\s\\S]*$`), // what the page says elsewhere; a snippet can end within it
   /^[ \t]*(?:#{1,6}|>|[-*+]|\d{1,3}\.)[ \t]+/gm,
   /^[ \t]*(?:\|[ \t]*)?:?-{3,}:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/gm, // the line under a table's header
   /^[ \t]*\|[ \t]*|(?<![ \t])[ \t]*\|[ \t]*$/gm,

@@ -1,7 +1,8 @@
 import { LogIn } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { useConfig } from "../api/useConfig";
 import { Button } from "../ui/Button";
+import { lazy } from "../ui/lazy";
 import { words } from "../words";
 import { useSession } from "./account";
 

@@ -1,5 +1,5 @@
 import { FolderOpen, MessageCircleDashed, PanelLeft, Search, SquarePen } from "lucide-react";
-import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { Suspense, useCallback, useEffect, useState } from "react";
 import { request } from "../api/http";
 import { useSpaceId } from "../api/space";
 import { returnToDraft } from "../composer/drafts";
@@ -8,11 +8,13 @@ import { nextChat, returnChat } from "../composer/newChat";
 import type { Outgoing } from "../composer/types";
 import { InChat, LIBRARY as PANEL, useLibrary } from "../documents/library";
 import { openFind } from "../thread/findBus";
+import { prepareProse } from "../thread/Prose";
 import { Aside, Asides, AsideSlot, useAside } from "../ui/Aside";
 import { Button, IconButton } from "../ui/Button";
 import { local } from "../lib/storage";
 import { Drawer } from "../ui/Dialog";
 import { useDeleted } from "../ui/deletions";
+import { lazy, loaded } from "../ui/lazy";
 import { toast, Toaster, ToastRoom } from "../ui/toast";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
@@ -55,6 +57,20 @@ const SharedPage = lazy(() => import("./SharedPage"));
 const DocumentsPanel = lazy(() => import("../documents/DocumentsPanel").then((m) => ({ default: m.DocumentsPanel })));
 
 const FIRST_USE = ["pointermove", "pointerdown", "keydown"];
+
+/** Loads what a conversation needs when the person first does something. */
+function usePrepared() {
+  useEffect(() => {
+    const used = new AbortController();
+    const load = () => {
+      used.abort();
+      void loaded(readThread).catch(() => {});
+      prepareProse();
+    };
+    for (const act of FIRST_USE) addEventListener(act, load, { signal: used.signal, passive: true });
+    return () => used.abort();
+  }, []);
+}
 
 export function App() {
   const [place, visit] = useRoute();
@@ -128,13 +144,7 @@ function Chat({ route, visit }: { route: Place | null; visit: Visit }) {
   const threadId = place?.page === "chat" ? place.id : null;
   const go = useCallback<Go>((id, how) => visit({ page: "chat", id }, how), [visit]);
   const wideScreen = useWideScreen();
-  useEffect(() => {
-    // So that it is loaded when the first message is sent, but not before the person does anything.
-    const used = new AbortController();
-    const load = () => (used.abort(), void readThread().catch(() => {}));
-    for (const act of FIRST_USE) addEventListener(act, load, { signal: used.signal, passive: true });
-    return () => used.abort();
-  }, []);
+  usePrepared();
   useEffect(toastConnected, []);
   useLeaveDeleted(threadId, go);
   useLeaveTemporary(threadId);
@@ -219,6 +229,15 @@ function Named({ name, onOpen }: { name: string; onOpen: Go }) {
 }
 
 const Loading = () => <div className="flex-1" aria-busy="true" />;
+
+/** Shows the first message where the thread will show it, until that is loaded. */
+const Sent = ({ text }: { text: string }) => (
+  <div className="mx-auto w-full max-w-3xl flex-1 px-4 pt-4 sm:px-6" aria-busy="true">
+    <p dir="auto" className="ml-auto w-fit max-w-[85%] rounded-2xl rounded-br-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap">
+      {text}
+    </p>
+  </div>
+);
 
 function Boards({ id, onVisit }: { id: string | null; onVisit: Visit }) {
   return (
@@ -370,7 +389,7 @@ export function Conversation({ threadId, onOpen }: { threadId: string; onOpen: (
   const { ready, sharing } = useSharing(threadId, first !== undefined);
   if (!ready) return <Loading />;
   return (
-    <Suspense fallback={<Loading />}>
+    <Suspense fallback={first ? <Sent text={first.text} /> : <Loading />}>
       <Thread key={sharing?.author ?? ""} threadId={threadId} {...(first && { first })} {...(sharing && { sharing })} onCopied={onOpen} onActivity={onActivity} onFirstAccepted={onFirstAccepted} onUnsent={onUnsent} />
     </Suspense>
   );

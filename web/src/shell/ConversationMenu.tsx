@@ -1,10 +1,11 @@
 import { Archive, ArchiveRestore, FileDown, Pencil, Pin, PinOff, Printer, Search, Share2, Trash2, UserRoundX, Users } from "lucide-react";
-import { lazy, Suspense, useState, type ReactElement } from "react";
+import { Suspense, useState, type ReactElement } from "react";
 import { useConfig } from "../api/useConfig";
 import { errorText } from "../api/query";
 import type { Conversation } from "../api/types";
 import { useSpace } from "../spaces/spaces";
 import { readHead } from "../thread/heads";
+import { lazy, loaded } from "../ui/lazy";
 import { Menu, MenuItem, MenuTab } from "../ui/Menu";
 import { toast } from "../ui/toast";
 import { words } from "../words";
@@ -90,7 +91,7 @@ export function ConversationMenu({ conversation: c, trigger, align = "end", temp
 /** Saves a conversation as a Markdown file. */
 async function exportOne(c: Conversation): Promise<void> {
   try {
-    const { fileName, markdownOf, readAll, save } = await import("../thread/exporting");
+    const { fileName, markdownOf, readAll, save } = await loaded(() => import("../thread/exporting"));
     const title = titleOf(c);
     save(fileName(title), markdownOf(title, await readAll(c.id, new AbortController().signal, readHead(c.id))));
   } catch (err) {

@@ -1,6 +1,7 @@
-import { lazy, Suspense, useEffect } from "react";
+import { Suspense, useEffect } from "react";
 import { useConfig } from "../api/useConfig";
 import { useSession } from "../session/account";
+import { lazy } from "../ui/lazy";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 import { App } from "./App";

@@ -16,8 +16,18 @@ export default function SharedPage({ token }: { token: string }) {
   useEffect(() => {
     if (data) document.title = `${title} · Palaver`;
   }, [data, title]);
-  if (error) return <p role="alert" className="m-auto max-w-md p-6 text-center text-muted">{error instanceof ApiError && error.status === 404 ? words.share.notFound : errorText(error)}</p>;
-  if (!data) return <p role="status" className="m-auto p-6 text-muted">{words.share.opening}</p>;
+  if (error)
+    return (
+      <main className="flex h-full flex-col items-center justify-center p-6 text-center">
+        <h1 role="alert" className="max-w-md text-balance text-muted">
+          {error instanceof ApiError && error.status === 404 ? words.share.notFound : errorText(error)}
+        </h1>
+        <a href="/" className="mt-4 font-medium text-accent underline">
+          {words.share.own}
+        </a>
+      </main>
+    );
+  if (!data) return <p role="status" className="p-6 text-center text-muted">{words.share.opening}</p>;
   return (
     <div className="h-full overflow-y-auto print:h-auto print:overflow-visible">
       <header className="border-b border-line print:hidden">

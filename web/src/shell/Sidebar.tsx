@@ -11,7 +11,7 @@ import { ToastRoom } from "../ui/toast";
 import { words } from "../words";
 import { ConversationList } from "./ConversationList";
 import { useTheme, type Theme } from "./theme";
-import type { Go, Place, Visit } from "./useRoute";
+import { boardAddress, type Go, type Place, type Visit } from "./useRoute";
 import { YourData } from "./YourData";
 
 interface Props {
@@ -28,7 +28,7 @@ const elsewhere = (e: MouseEvent) => e.ctrlKey || e.metaKey || e.shiftKey || e.b
 /** The list of conversations, its search, and the menus for the whole page. */
 export function Sidebar({ place, onOpen, onVisit, onShortcuts }: Props) {
   const current = place?.page === "chat" ? place.id : null;
-  const space = useSpaceId();
+  useSpaceId(); // of the address of the boards
   const [search, setSearch] = useState("");
   const [entered, setEntered] = useState(false); // Enter opens the first result
   const q = useDeferredValue(search.trim());
@@ -52,20 +52,18 @@ export function Sidebar({ place, onOpen, onVisit, onShortcuts }: Props) {
         >
           <SquarePen aria-hidden className="size-4 text-accent" /> {words.shell.newChat}
         </button>
-        {space === "" && (
-          <a
-            href="/discovery"
-            aria-current={place?.page === "discovery" ? "page" : undefined}
-            className="flex h-9 w-full items-center gap-2.5 rounded-lg px-3 text-sm font-medium transition-colors pointer-coarse:h-11 hover:bg-sunken aria-[current]:bg-accent-soft"
-            onClick={(e) => {
-              if (elsewhere(e)) return;
-              e.preventDefault();
-              onVisit({ page: "discovery", id: null });
-            }}
-          >
-            <LayoutDashboard aria-hidden className="size-4 text-accent" /> {words.shell.discovery}
-          </a>
-        )}
+        <a
+          href={boardAddress(null)}
+          aria-current={place?.page === "discovery" ? "page" : undefined}
+          className="flex h-9 w-full items-center gap-2.5 rounded-lg px-3 text-sm font-medium transition-colors pointer-coarse:h-11 hover:bg-sunken aria-[current]:bg-accent-soft"
+          onClick={(e) => {
+            if (elsewhere(e)) return;
+            e.preventDefault();
+            onVisit({ page: "discovery", id: null });
+          }}
+        >
+          <LayoutDashboard aria-hidden className="size-4 text-accent" /> {words.shell.discovery}
+        </a>
         <SearchField label={words.shell.searchChats} value={search} onChange={change} onDown={() => box.current?.querySelector<HTMLElement>("nav a")?.focus()} onEnter={() => setEntered(search.trim() !== "")} />
       </div>
       <ConversationList q={q} current={current} openFirst={entered && q === search.trim()} onOpen={open} />

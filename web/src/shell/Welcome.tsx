@@ -1,5 +1,5 @@
 import { FolderPlus, MessageCircleDashed, MessageCircleQuestion, type LucideIcon } from "lucide-react";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { Suspense, useEffect, useRef, useState } from "react";
 import { useConfig } from "../api/useConfig";
 import { Composer } from "../composer/Composer";
 import { messageContent } from "../composer/outgoing";
@@ -8,6 +8,7 @@ import { moveScope } from "../composer/scope";
 import type { ComposerHandle, Outgoing } from "../composer/types";
 import { useLibrary } from "../documents/library";
 import { useContributes, useSpace } from "../spaces/spaces";
+import { lazy } from "../ui/lazy";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { useIdeas } from "./ideas";
@@ -53,31 +54,34 @@ export function Welcome({ onStart }: { onStart: Go }) {
           </Suspense>
         )}
         <Composer ref={composer} threadId={null} busy={false} onSend={start} onStop={nothingRuns} />
-        {!space && <p className="mt-2 flex min-h-9 flex-wrap items-center justify-center gap-x-2 text-sm text-muted">
-          <button
-            type="button"
-            aria-pressed={temporary}
-            className="inline-flex h-9 items-center gap-2 rounded-lg px-3 font-medium transition-colors pointer-coarse:h-11 hover:bg-sunken hover:text-ink aria-pressed:bg-accent-soft aria-pressed:text-accent"
-            onClick={() => {
-              setTemporary(!temporary);
-              if (pointer) composer.current?.focus();
-            }}
-          >
-            <MessageCircleDashed aria-hidden className="size-4 shrink-0" /> {words.thread.temporary}
-          </button>
-          <span role="status" className="text-center text-balance">{temporary ? words.thread.temporaryHelp : ""}</span>
-        </p>}
-        <ul aria-label={words.welcome.ideas} className="mt-4 flex flex-wrap justify-center gap-2">
-          {contributes && !empty && <li>
-            <Way icon={FolderPlus} label={library.loaded && library.docs.length === 0 ? words.welcome.addFirst : words.welcome.add} onClick={() => composer.current?.pickFiles()} />
-          </li>}
-          {ideas.map((idea) => (
-            <li key={idea.label} className="max-w-full">
-              <Way icon={MessageCircleQuestion} label={idea.label} note={idea.shared ? words.welcome.sample : ""} onClick={() => start({ ...messageContent(idea.doc), attachments: [], onBusy: "enqueue" })} />
-            </li>
-          ))}
-        </ul>
-        <NoModel />
+        {/* Hidden while an open list covers it partly. */}
+        <div className="[:has([data-mentions=below])+&]:invisible">
+          {!space && <p className="mt-2 flex min-h-9 flex-wrap items-center justify-center gap-x-2 text-sm text-muted">
+            <button
+              type="button"
+              aria-pressed={temporary}
+              className="inline-flex h-9 items-center gap-2 rounded-lg px-3 font-medium transition-colors pointer-coarse:h-11 hover:bg-sunken hover:text-ink aria-pressed:bg-accent-soft aria-pressed:text-accent"
+              onClick={() => {
+                setTemporary(!temporary);
+                if (pointer) composer.current?.focus();
+              }}
+            >
+              <MessageCircleDashed aria-hidden className="size-4 shrink-0" /> {words.thread.temporary}
+            </button>
+            <span role="status" className="text-center text-balance">{temporary ? words.thread.temporaryHelp : ""}</span>
+          </p>}
+          <ul aria-label={words.welcome.ideas} className="mt-4 flex flex-wrap justify-center gap-2">
+            {contributes && !empty && <li>
+              <Way icon={FolderPlus} label={library.loaded && library.docs.length === 0 ? words.welcome.addFirst : words.welcome.add} onClick={() => composer.current?.pickFiles()} />
+            </li>}
+            {ideas.map((idea) => (
+              <li key={idea.label} className="max-w-full">
+                <Way icon={MessageCircleQuestion} label={idea.label} note={idea.shared ? words.welcome.sample : ""} onClick={() => start({ ...messageContent(idea.doc), attachments: [], onBusy: "enqueue" })} />
+              </li>
+            ))}
+          </ul>
+          <NoModel />
+        </div>
       </div>
     </div>
   );

@@ -1,9 +1,10 @@
 import { Download, Gauge, KeyRound, LogOut, MonitorX, Settings, ShieldCheck, SquareUserRound, Trash2, UserRound } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { errorText } from "../api/query";
 import { useSession, type Account } from "../session/account";
 import { signOutOfAccount } from "../session/start";
 import { IconButton } from "../ui/Button";
+import { lazy } from "../ui/lazy";
 import { Menu, MenuHeading, MenuItem, MenuLink, MenuTab } from "../ui/Menu";
 import { toast } from "../ui/toast";
 import { words } from "../words";

@@ -11,6 +11,14 @@ describe("suggestions for a new chat", () => {
     expect(headingsOf("# Leave Policy\n\n## 2.1 Annual leave\n# **Carry-over** #\n## ab\nno # heading\n## Annual leave\n", "Leave policy")).toEqual(["Annual leave", "Carry-over"]);
   });
 
+  it.each([["Rental Agreement Lindenstrasse 12", "Rental Agreement"], ["Customer list", "mail (Customer list)"], ["Leave Policy", "leave-policy"]])("the heading %j is the name of %j, and no topic", (heading, title) => {
+    expect(headingsOf(`# ${heading}\n## Pets`, title)).toEqual(["Pets"]);
+  });
+
+  it.each([["Customer data", "Remote Work and Customer Data Policy"], ["Liquidity", "Capital and Liquidity"], ["Sick leave", "Leave"]])("the heading %j is a topic of %j", (heading, title) => {
+    expect(headingsOf(`## ${heading}`, title)).toEqual([heading]);
+  });
+
   it.each(["instead of the default.", "WARNING : you MUST use the ENGLISH NAME of your language", "Purpose", "1. Einleitung", "Appendix A", "annual leave and so on", "A sentence that is much too long for a heading of a section", "Note: see below", "Contents ........ 3"])("%j is no topic", (heading) => {
     expect(headingsOf(`## ${heading}\n`, "T")).toEqual([]);
   });

@@ -31,12 +31,23 @@ function isTopic(heading: string): boolean {
   return heading.length >= 4 && heading.length <= 48 && words.length <= 7 && /^(?!\p{Ll})[\p{L}\p{N}]/u.test(heading) && !/[.:;,!…|]$|[:;|]\s|\.{3}|https?:/.test(heading) && shouted === 0 && !GENERIC.test(heading);
 }
 
+const plainWords = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** Whether a heading is the name of the document: one begins with the other, or the name ends with the heading. A single word is a topic. */
+function isName(heading: string, title: string): boolean {
+  const [one, other] = [plainWords(heading), plainWords(title)];
+  const least = Math.min(one.length, other.length);
+  const same = (of: readonly string[]) => of.join(" ") === (one.length < other.length ? one : other).join(" ");
+  const long = one.length < other.length ? other : one;
+  return one.join(" ") === other.join(" ") || (least > 1 && (same(long.slice(0, least)) || (long === other && same(long.slice(-least)))));
+}
+
 /** The headings of a Markdown text that suit a question, with their UTF-16 offsets. */
 export function headingsAt(text: string, title: string): { heading: string; at: number }[] {
   const seen = new Set<string>();
   return [...text.matchAll(/^#{1,4} +(.+)$/gm)].flatMap((m) => {
     const heading = m[1]!.replace(/(?<![ #])[ #]+$/, "").replace(/^(?:[\d.]+|§+\s*\d+|[A-Z]\.)\s+/, "").replace(/[*_`]/g, "").trim();
-    if (!isTopic(heading) || heading.toLowerCase() === title.toLowerCase() || seen.has(heading)) return [];
+    if (!isTopic(heading) || isName(heading, title) || seen.has(heading)) return [];
     seen.add(heading);
     return [{ heading, at: m.index }];
   });
@@ -59,7 +70,7 @@ export function about(d: Doc, heading: string): Idea {
 
 /** The questions about the sections of a document: those that name it come first, for a long title those that name only the section. */
 function questionsOn(d: Doc, text: string): Idea[] {
-  const headings = headingsOf(text, d.title);
+  const headings = headingsOf(text, nameOf(d));
   const named = headings.map((h) => about(d, h));
   return [...named, ...named.map((idea, i) => ({ ...idea, label: words.welcome.aboutTopic(headings[i]!) }))].filter((idea) => fits(idea.label));
 }

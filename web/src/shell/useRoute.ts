@@ -8,7 +8,7 @@ export interface Place {
   id: string | null;
   /** The name that another client has given a thread, whose id is not known yet. */
   name?: string;
-  /** The space of a chat; absent: that of the page, and empty: none. Boards and shared copies are in no space. */
+  /** The space of a chat or a board; absent: that of the page, and empty: none. Shared copies are in no space. */
   space?: string;
 }
 
@@ -29,6 +29,9 @@ const pathOf = ({ page, id }: Place): string => (id ? `/${page}/${id}` : page ==
 /** The address of a chat, or of the start of a new one (null). */
 export const chatAddress = (id: string | null, space = currentSpace()): string => pathOf({ page: "chat", id }) + (space && `?space=${space}`);
 
+/** The address of a board of the page's space, or of their list (null). */
+export const boardAddress = (id: string | null): string => pathOf({ page: "discovery", id }) + (currentSpace() && `?space=${currentSpace()}`);
+
 type How = "push" | "replace";
 export type Visit = (to: Place, how?: How) => void;
 /** Opens a thread or a board by its id; null opens the welcome page or the list of boards. */
@@ -46,9 +49,9 @@ export function useRoute(): [Place | null, Visit] {
     return () => window.removeEventListener("popstate", onPop);
   }, []);
   const visit = useCallback<Visit>((to, how = "push") => {
-    if (to.page !== "chat") setSpace("");
+    if (to.page !== "chat" && to.page !== "discovery") setSpace("");
     else if (to.space !== undefined) setSpace(to.space);
-    const address = to.page === "chat" ? chatAddress(to.id) : pathOf(to);
+    const address = to.page === "chat" ? chatAddress(to.id) : to.page === "discovery" ? boardAddress(to.id) : pathOf(to);
     const shown = spaceIn(location);
     if (location.pathname + (shown && `?space=${shown}`) !== address) history[how === "push" ? "pushState" : "replaceState"](null, "", address);
     setPlace(to);

@@ -144,13 +144,13 @@ function Row({ space, member: m, onRemoved }: { space: Space; member: Member; on
   };
   return (
     <li className="py-2 text-sm">
-      <div className="flex items-center gap-3">
+      <div className="flex flex-wrap items-center justify-end gap-x-3 gap-y-1">
         <Glyph aria-hidden className="size-4 shrink-0 text-muted" />
-        <div className="min-w-0 flex-1">
+        <div className="min-w-48 flex-1">
           <p dir="auto" className="truncate font-medium" title={m.id}>
             {name}
           </p>
-          <p className="truncate text-xs text-muted">
+          <p className="text-xs text-muted">
             {person ? words.spaces.person : words.spaces.group} · {m.added_by && m.added_by !== m.id ? words.spaces.addedBy(people(m.added_by), when) : words.spaces.addedOn(when)}
           </p>
         </div>

@@ -1,6 +1,7 @@
 import { FolderPlus, MessageCircleQuestion, Users, type LucideIcon } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { Button } from "../ui/Button";
+import { lazy } from "../ui/lazy";
 import { words } from "../words";
 import type { Space } from "./spaces";
 

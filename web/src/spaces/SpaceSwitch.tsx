@@ -1,6 +1,7 @@
 import { ArchiveRestore, ChevronsUpDown, CircleUserRound, IdCard, Info, LogOut, Plus, Settings, Trash2, Users } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { useSpaceId } from "../api/space";
+import { lazy } from "../ui/lazy";
 import { Menu, MenuChoice, MenuItem, MenuLine } from "../ui/Menu";
 import type { Visit } from "../shell/useRoute";
 import { words } from "../words";

@@ -7,6 +7,7 @@ import { useConfig } from "../api/useConfig";
 import { efforts } from "../composer/EffortMenu";
 import { agentText } from "../composer/labels";
 import { refreshLibrary } from "../documents/library";
+import { useToolServers } from "../imports/accounts";
 import { useMe } from "../shell/me";
 import { CopyButton } from "../thread/CopyButton";
 import { IconButton } from "../ui/Button";
@@ -17,7 +18,7 @@ import { toast } from "../ui/toast";
 import { words } from "../words";
 import { dateTime } from "../words/intl";
 import { usePeople } from "./people";
-import { changeSpace, createSpace, deleteSpace, leaveSpace, spacePath, type Space } from "./spaces";
+import { changeSpace, createSpace, deleteSpace, EVERY_SERVER, leaveSpace, spacePath, type Space } from "./spaces";
 
 const MAX_NAME = 100;
 const MAX_INSTRUCTIONS = 4000;
@@ -61,6 +62,8 @@ export function SettingsDialog({ space, onClose }: Props) {
   const [effort, setEffort] = useState(space.effort ?? "");
   const [everybody, setEverybody] = useState(space.public_documents);
   const [links, setLinks] = useState(space.public_links);
+  const known = useToolServers().map((s) => s.name);
+  const [tools, setTools] = useState(space.tool_servers);
   const usual = { value: "", label: words.spaces.usual };
   const fields = (
     <>
@@ -69,6 +72,7 @@ export function SettingsDialog({ space, onClose }: Props) {
       {agents.length > 1 && <Choice label={words.spaces.agent} value={agent} options={[usual, ...agents.map((a) => ({ value: a.name, label: agentText(a).label }))]} onChange={setAgent} />}
       {!offline && <Choice label={words.spaces.effort} value={effort} options={[usual, ...efforts.filter((e) => e !== "default").map((e) => ({ value: e, label: words.composer.efforts[e].label }))]} onChange={setEffort} />}
       <Tick label={words.spaces.publicDocuments} checked={everybody} onChange={setEverybody} />
+      {known.length > 0 && <Servers names={[...new Set([...known, ...tools.filter((name) => name !== EVERY_SERVER)])]} allowed={tools} onChange={setTools} />}
       {sharedLinks && <Tick label={words.spaces.publicLinks} checked={links} onChange={setLinks} />}
     </>
   );
@@ -85,7 +89,7 @@ export function SettingsDialog({ space, onClose }: Props) {
     );
   }
   const save = async () => {
-    await changeSpace(space.id, { name: name.trim(), instructions: instructions.trim(), agent, effort, public_documents: everybody, public_links: links });
+    await changeSpace(space.id, { name: name.trim(), instructions: instructions.trim(), agent, effort, public_documents: everybody, public_links: links, tool_servers: tools });
     toast(words.spaces.saved);
   };
   return (
@@ -101,6 +105,18 @@ function Tick({ label, checked, onChange }: { label: string; checked: boolean; o
       <input type="checkbox" checked={checked} onChange={(e) => onChange(e.target.checked)} className="size-4 shrink-0 accent-accent" />
       {label}
     </label>
+  );
+}
+
+/** Which tool servers the space allows. */
+function Servers({ names, allowed, onChange }: { names: string[]; allowed: readonly string[]; onChange: (allowed: string[]) => void }) {
+  const all = allowed.includes(EVERY_SERVER);
+  return (
+    <fieldset className="space-y-1">
+      <legend className="mb-1 text-sm font-medium">{words.spaces.toolServers}</legend>
+      <Tick label={words.spaces.allToolServers} checked={all} onChange={(on) => onChange(on ? [EVERY_SERVER] : names)} />
+      {!all && names.map((name) => <Tick key={name} label={name} checked={allowed.includes(name)} onChange={(on) => onChange(on ? [...allowed, name] : allowed.filter((a) => a !== name))} />)}
+    </fieldset>
   );
 }
 
@@ -143,10 +159,10 @@ export function DeleteDialog({ space, onDeleted, onClose }: Props & { onDeleted:
   return (
     <FormDialog title={words.spaces.deleteTitle(space.name)} action={words.spaces.deleteConfirm} complete={typed.trim() === space.name} save={() => deleteSpace(space, onDeleted)} onClose={onClose}>
       <p className="text-sm">{words.spaces.deleteHelp}</p>
-      <a href={`${spacePath(space.id)}/export`} download={`${space.name}.zip`} className="text-sm font-medium text-accent underline underline-offset-2">
+      <a href={`${spacePath(space.id)}/export`} download={`${space.name}.zip`} className="block w-fit text-sm font-medium text-accent underline underline-offset-2">
         {words.spaces.exportFirst}
       </a>
-      <TextField label={words.spaces.typeName(space.name)} value={typed} maxLength={MAX_NAME} onChange={setTyped} />
+      <TextField autoFocus label={words.spaces.typeName(space.name)} value={typed} maxLength={MAX_NAME} onChange={setTyped} />
     </FormDialog>
   );
 }

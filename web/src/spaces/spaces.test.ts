@@ -6,7 +6,7 @@ import { mustLeave, type Space } from "./spaces";
 
 const ID = "0190a0a0-0000-7000-8000-00000000000a";
 const OTHER = "0190a0a0-0000-7000-8000-00000000000b";
-const space = (id: string, more: Partial<Space> = {}): Space => ({ id, name: "Team", public_documents: true, public_links: false, role: "reader", created_at: "", ...more });
+const space = (id: string, more: Partial<Space> = {}): Space => ({ id, name: "Team", public_documents: true, public_links: false, tool_servers: ["*"], role: "reader", created_at: "", ...more });
 
 afterEach(() => {
   setSpace("");

@@ -23,6 +23,8 @@ export interface Space {
   /** Of new conversations; absent: the usual ones. */
   agent?: string;
   effort?: string;
+  /** The tool servers whose tools answers may use; EVERY_SERVER: all. */
+  tool_servers: string[];
   /** Of this person. */
   role: Role;
   created_at: string;
@@ -30,8 +32,11 @@ export interface Space {
   deleted_at?: string;
 }
 
+/** Stands for all tool servers. */
+export const EVERY_SERVER = "*";
+
 /** What a form changes of a space. */
-export type SpaceForm = Partial<Pick<Space, "name" | "public_documents" | "public_links" | "instructions" | "agent" | "effort">>;
+export type SpaceForm = Partial<Pick<Space, "name" | "public_documents" | "public_links" | "instructions" | "agent" | "effort" | "tool_servers">>;
 
 const KEY = ["spaces"];
 const STALE_MS = 30_000;

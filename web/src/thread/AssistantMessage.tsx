@@ -15,7 +15,7 @@ import { Extras } from "./extras";
 import type { Rating } from "./feedback";
 import { Footnote, Time } from "./Footnote";
 import { Noticed } from "./Noticed";
-import { answerText, citationsOf, endedByQuestion, endedUnanswered, importLink, interruption, oncePerNotice, picturesOf, saidByCards, shown, skipped, textOf, thoughtFor, toolMessages, toolOf, type ToolPart, unverifiedOf, withSources } from "./parts";
+import { answerText, citationsOf, endedUnanswered, importLink, interruption, oncePerNotice, picturesOf, saidByCards, saysEnding, shown, skipped, textOf, thoughtFor, toolMessages, toolOf, type ToolPart, unverifiedOf, withSources } from "./parts";
 import { Passages } from "./Passages";
 import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
@@ -39,6 +39,8 @@ interface Props {
   acts: boolean;
   /** Whether to offer a retry; false if something else on the page offers it. */
   retry: boolean;
+  /** Whether it has just failed. */
+  alert: boolean;
   locked: boolean;
   onCite: (c: Citation) => void;
   onRead: (doc: DocRef) => void;
@@ -46,7 +48,7 @@ interface Props {
 }
 
 /** Everything that a turn produced, in order. */
-export const AssistantMessage = memo(function AssistantMessage({ message, asked, agent, writing, last, acts, retry, locked, onCite, onRead, onRegenerate }: Props) {
+export const AssistantMessage = memo(function AssistantMessage({ message, asked, agent, writing, last, acts, retry, alert, locked, onCite, onRead, onRegenerate }: Props) {
   const meta = message.metadata ?? {};
   const citations = useMemo(() => (writing ? undefined : citationsOf(message)), [message, writing]);
   const text = textOf(message);
@@ -68,7 +70,7 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
       {extras?.foot(message)}
       {citations && <Sources citations={citations} onCite={onCite} />}
       {citations?.length === 0 && <ToLibrary text={text} />}
-      {!writing && <Ending message={message} text={text} onRetry={retry && meta.turn_id ? () => onRegenerate(meta.turn_id!) : undefined} />}
+      {!writing && <Ending message={message} text={text} alert={alert} onRetry={retry && meta.turn_id ? () => onRegenerate(meta.turn_id!) : undefined} />}
       {!writing && !waits && (
         <footer className="mt-1.5 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
           <Footnote meta={meta} />
@@ -179,10 +181,9 @@ const unanswered = (meta: Metadata): string =>
   meta.error ? failure(meta.error) : meta.finished_reason === "error" ? words.message.failed : meta.interrupted_reason === "superseded" ? words.message.skipped : interruption(meta);
 
 /** Says that a turn was cancelled or failed, and why. A failed turn can be retried, also after a reload. */
-function Ending({ message, text, onRetry }: { message: Message; text: string; onRetry: (() => void) | undefined }) {
+function Ending({ message, text, alert, onRetry }: { message: Message; text: string; alert: boolean; onRetry: (() => void) | undefined }) {
   const meta = message.metadata ?? {};
-  if (meta.finished_reason !== "cancelled" && meta.finished_reason !== "error") return null;
-  if (endedByQuestion(message)) return null; // the question shows it
+  if (!saysEnding(message)) return null;
   const blank = text.trim() === "";
   return (
     <>
@@ -191,7 +192,11 @@ function Ending({ message, text, onRetry }: { message: Message; text: string; on
           <span className="inline-flex items-center rounded-full bg-warn-soft px-2.5 py-0.5 text-xs font-medium text-warn">{interruption(meta)}</span>
         </p>
       )}
-      {(blank || meta.error) && <p className={`text-sm text-muted italic ${blank ? "" : "mt-2"}`}>{unanswered(meta)}</p>}
+      {(blank || meta.error) && (
+        <p key={String(alert)} role={alert ? "alert" : undefined} className={`text-sm ${meta.error ? "text-bad" : "text-muted italic"} ${blank ? "" : "mt-2"}`}>
+          {unanswered(meta)}
+        </p>
+      )}
       {meta.error?.retryable && onRetry && (
         <Button icon={RotateCw} className="mt-2" onClick={onRetry}>
           {words.common.tryAgain}

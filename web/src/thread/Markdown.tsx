@@ -1,4 +1,4 @@
-import { createContext, lazy, memo, Suspense, use, useEffect, useId, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
+import { createContext, memo, Suspense, use, useEffect, useId, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkCjk from "remark-cjk-friendly";
 import remarkGfm from "remark-gfm";
@@ -14,6 +14,7 @@ import { opened as openedReferences, remarkReferences, sealReferences } from "..
 import { remarkTags } from "../lib/tags";
 import { markUnverified, remarkUnverified } from "../lib/unverified";
 import { Boundary } from "../shell/Boundary";
+import { lazy, loaded } from "../ui/lazy";
 import { OwnPicture } from "../ui/OwnPicture";
 import { words } from "../words";
 import { markRemovedQuotes, withoutOffline } from "../words/wire";
@@ -196,7 +197,7 @@ function useMath(needed: boolean): Setter | null {
   const [math, setMath] = useState(setter);
   useEffect(() => {
     if (!needed || math) return;
-    void import("./Tex").then((m) => setMath((setter = m))).catch(() => {}); // the page shows the source
+    void loaded(() => import("./Tex")).then((m) => setMath((setter = m))).catch(() => {}); // the page shows the source
   }, [needed, math]);
   return needed ? math : null;
 }
@@ -286,7 +287,7 @@ function useHighlighted(code: string, language: string): ReactNode {
   useEffect(() => {
     if (growing || !language) return;
     let left = false;
-    void import("./highlight").then(({ highlighted }) => !left && setDrawn({ code, parts: highlighted(code, language) })).catch(() => {}); // the page shows plain code
+    void loaded(() => import("./highlight")).then(({ highlighted }) => !left && setDrawn({ code, parts: highlighted(code, language) })).catch(() => {}); // the page shows plain code
     return () => {
       left = true;
     };

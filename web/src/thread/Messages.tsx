@@ -146,7 +146,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
                         onRead={onRead}
                       />
                     ) : (
-                      <AssistantMessage message={m} asked={askedBefore(messages, i)} agent={agents.find((a) => a.name === newcomers[i])} writing={writing && i === end} last={i === end && !readOnly} acts={i === end && edited < 0} retry={i === end && !readOnly && !busy && view.problem === null} locked={busy} onCite={onCite} onRead={onRead} onRegenerate={regenerate} />
+                      <AssistantMessage message={m} asked={askedBefore(messages, i)} agent={agents.find((a) => a.name === newcomers[i])} writing={writing && i === end} last={i === end && !readOnly} acts={i === end && edited < 0} retry={i === end && !readOnly && !busy && (view.problem === null || view.problem.inAnswer === true)} alert={i === end && view.problem?.inAnswer === true} locked={busy} onCite={onCite} onRead={onRead} onRegenerate={regenerate} />
                     )}
                   </div>
                 );

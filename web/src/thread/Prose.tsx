@@ -1,11 +1,12 @@
 import { useEffect, useState, type ComponentType } from "react";
+import { loaded } from "../ui/lazy";
 import { markRemovedQuotes } from "../words/wire";
 import type { MarkdownProps } from "./Markdown";
 
 let Markdown: ComponentType<MarkdownProps> | null = null;
 
 const read = async () => {
-  Markdown = (await import("./Markdown")).default;
+  Markdown = (await loaded(() => import("./Markdown"))).default;
 };
 
 /** Loads the Markdown renderer before the first answer needs it. */

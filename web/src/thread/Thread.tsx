@@ -1,21 +1,25 @@
 import { useChat } from "@ai-sdk/react";
-import { lazy, memo, Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode, type RefObject } from "react";
-import { currentSpace } from "../api/space";
-import type { Citation, DocRef } from "../api/types";
+import { memo, Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode, type RefObject } from "react";
+import { currentSpace, setBeside } from "../api/space";
+import type { Citation, Doc, DocRef } from "../api/types";
 import { useConfig } from "../api/useConfig";
 import { Composer } from "../composer/Composer";
 import { backToMessage } from "../composer/focus";
-import { messageContent } from "../composer/outgoing";
+import { readDoc } from "../composer/incoming";
+import { messageContent, type Node } from "../composer/outgoing";
+import { setScope } from "../composer/scope";
 import type { ComposerHandle, ComposerProps, Outgoing } from "../composer/types";
 import { LIBRARY, useLibrary } from "../documents/library";
 import { Imports, useImports } from "../imports/imports";
 import { findLinks } from "../imports/links";
 import { Boundary } from "../shell/Boundary";
+import { useConversation } from "../shell/conversations";
 import { keepTemporary, useTemporary } from "../shell/temporary";
 import { Aside, useAside } from "../ui/Aside";
 import { Button } from "../ui/Button";
 import { composing } from "../ui/composing";
 import { layerIsOpen } from "../ui/layer";
+import { lazy } from "../ui/lazy";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { Announcer } from "./Announcer";
@@ -26,7 +30,7 @@ import { CopyBar } from "./CopyBar";
 import { Messages } from "./Messages";
 import { PalAssist } from "./PalAssist";
 import { PalReasoning } from "./PalReasoning";
-import { agentOf, citationsOf, docsOf, importLink, modelOf, pendingQuestion, textOf, toolOf } from "./parts";
+import { agentOf, citationsOf, docsOf, importLink, modelOf, pendingQuestion, saysEnding, textOf, toolOf } from "./parts";
 import { ProblemBar } from "./ProblemBar";
 import { prepareProse } from "./Prose";
 import { quoteLines } from "./quoting";
@@ -83,6 +87,8 @@ function Conversation({ threadId, first, sharing, onActivity, onFirstAccepted, o
     if (marked) keepTemporary(threadId);
   }, [marked, threadId]);
   const { store } = thread;
+  const spaces = useConversation(threadId)?.space_ids;
+  useEffect(() => setBeside(spaces ?? []), [spaces]);
   const { author, changed } = sharing ?? {};
   const known = useRef(changed);
   useEffect(() => {
@@ -168,6 +174,11 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
 
   const asked = messages.findLast((m) => m.role === "user");
   const { docs } = useLibrary();
+  const alone = useMemo(() => (question ? loneDocument(asked, docs) : undefined), [question, asked, docs]);
+  const onAsk = (doc: Node) => {
+    void store.send({ ...messageContent(doc), attachments: [], onBusy: "enqueue" });
+    backToMessage();
+  };
   const processing = useMemo(() => (busy && asked ? docs.filter((d) => d.status === "processing" && names(asked, d)) : []), [busy, asked, docs]);
 
   const linked = useMemo(() => messages.some((m) => (m.role === "user" ? findLinks(textOf(m)).length > 0 : m.parts.some((p) => importLink(toolOf(p))))), [messages]);
@@ -207,7 +218,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
   if (view.load === "missing") {
     return (
       <Notice>
-        <p>{words.thread.missing}</p>
+        <h1>{words.thread.missing}</h1>
         <a href="/" className="mt-4 inline-block font-medium text-accent underline">
           {words.thread.startNew}
         </a>
@@ -217,7 +228,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
   if (view.load === "failed") {
     return (
       <Notice>
-        <p role="alert">{words.thread.openFailed(view.loadProblem)}</p>
+        <h1 role="alert">{words.thread.openFailed(view.loadProblem)}</h1>
         <Button className="mt-4" onClick={() => void store.load()}>
           {words.common.tryAgain}
         </Button>
@@ -243,6 +254,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
                   question={question}
                   options={options}
                   asked={textOf(asked)}
+                  alone={alone}
                   searched={docsOf(last).map((d) => d.id)}
                   tagging={reply.tagging}
                   decisions={reply.decisions}
@@ -250,6 +262,12 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
                   onAnswer={reply.answer}
                   onChoose={reply.choose}
                   onCancel={reply.cancel}
+                  onAsk={onAsk}
+                  onLimit={(doc) => {
+                    reply.cancel();
+                    setScope(threadId, { docs: [{ id: doc.id, title: doc.title }], sets: [] });
+                    composer.current?.focus();
+                  }}
                   onCite={onCite}
                 />
               )}
@@ -259,10 +277,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
                     <FollowUps
                       citations={cites}
                       said={messages.map((m) => (m.role === "user" ? textOf(m) : "")).join("\n")}
-                      onAsk={(doc) => {
-                        void store.send({ ...messageContent(doc), attachments: [], onBusy: "enqueue" });
-                        backToMessage();
-                      }}
+                      onAsk={onAsk}
                     />
                   </Suspense>
                 </Boundary>
@@ -274,7 +289,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
         </Imports>
       )}
       <div className="mx-auto w-full max-w-3xl px-4 pb-4 sm:px-6">
-        {view.problem && <ProblemBar problem={view.problem} onRetry={() => (store.retry(), backToMessage())} onDismiss={() => (store.dismiss(), backToMessage())} />}
+        {view.problem && !(view.problem.inAnswer && last && saysEnding(last)) && <ProblemBar problem={view.problem} onRetry={() => (store.retry(), backToMessage())} onDismiss={() => (store.dismiss(), backToMessage())} />}
         <Waiting queued={view.queued} onRemove={(id) => (void store.unqueue(id), backToMessage())} onRetry={(id) => store.requeue(id)} onEdit={(id, out) => void store.editQueued(id, out)} />
         {instead || <Dock store={store} composer={composer} threadId={threadId} agent={agentOf(messages)} model={modelOf(messages)} question={question} tagging={reply.tagging} typed={reply.typed} onSay={reply.dock.say} onCancel={reply.dock.cancel} busy={busy} stopping={view.stopping} look={dock} />}
       </div>
@@ -308,6 +323,15 @@ function useLinkedCitation(messages: Message[], onCite: (c: Citation) => void): 
     history.replaceState(history.state, "", location.pathname + location.search);
     onCite(cited);
   }, [messages, onCite]);
+}
+
+/** The document that a message mentions, when it says nothing else. */
+function loneDocument(m: Message | undefined, docs: readonly Doc[]): Doc | undefined {
+  const doc = m && readDoc(m.metadata?.tiptap_json, textOf(m));
+  if (!doc) return undefined;
+  const content = messageContent(doc);
+  const [id, another] = content.taggedDocIds;
+  return another === undefined && onlyDocuments(content) ? docs.find((d) => d.id === id) : undefined;
 }
 
 /** Whether a message contains a document's title, e.g. in a mention: the turn waits until the document is processed. */

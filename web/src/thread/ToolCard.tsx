@@ -1,7 +1,8 @@
 import { Ban, Check, ChevronRight, CircleAlert, Hand, LoaderCircle, Wrench } from "lucide-react";
-import { createContext, lazy, Suspense, use, useState } from "react";
+import { createContext, Suspense, use, useState } from "react";
 import type { Coded } from "../api/coded";
 import { Boundary } from "../shell/Boundary";
+import { lazy } from "../ui/lazy";
 import { words } from "../words";
 import { toolLabel, worded } from "../words/wire";
 import { isDrawing } from "./drawing";

@@ -9,7 +9,7 @@ const MOST = 3;
 
 /** Returns the headings after the last quote of an answer, then those before it. It omits headings that were quoted or that are in said. */
 function unquotedHeadings(d: Doc, text: string, citations: readonly Citation[], said: string): string[] {
-  const headings = headingsAt(text, d.title);
+  const headings = headingsAt(text, nameOf(d));
   const starts = citations.flatMap((c) => (c.doc_id === d.id && c.start !== undefined ? [indexOfCodePoint(text, c.start)] : []));
   const under = starts.map((at) => headings.findLastIndex((h) => h.at <= at));
   const next = Math.max(-1, ...under) + 1;

@@ -59,6 +59,9 @@ export function endedByQuestion(m: Message): boolean {
   return part?.type === "data-interrupt" && (part.data.answer?.type === "cancel" || skipped(part.data, m.metadata));
 }
 
+/** Whether an answer says that it was cancelled or failed; a question that ended it says so itself. */
+export const saysEnding = (m: Message): boolean => (m.metadata?.finished_reason === "cancelled" || m.metadata?.finished_reason === "error") && !endedByQuestion(m);
+
 /** Whether the turn ended without an answer to the question. */
 export const endedUnanswered = (q: Question, meta: Metadata | undefined): boolean => q.answer?.type === "cancel" || (!q.answered && !q.answer && meta?.finished_reason === "cancelled");
 

@@ -13,6 +13,8 @@ export interface Problem {
   change?: boolean;
   /** Time of the first allowed retry, in ms since 1970. */
   until?: number;
+  /** Whether the answer says it, too. */
+  inAnswer?: true;
 }
 
 export const UNRESTORED: Problem = {
@@ -48,6 +50,6 @@ export function problemOf(err: Error, { question, taken, written, failure }: Cir
     if (err.status >= 500) return { message: err.message, retry: "same" };
     return { message: err.message, change: written && !question && !taken };
   }
-  if (failure) return { message: failureText(failure), ...(failure.retryable && { retry: "again" as const }) };
+  if (failure) return { message: failureText(failure), inAnswer: true, ...(failure.retryable && { retry: "again" as const }) };
   return { message: words.problems.notShown, retry: "reload" };
 }

@@ -8,6 +8,7 @@ import type { Decision, Question, ResumeValue } from "./types";
 export type Option = NonNullable<Question["options"]>[number];
 
 export const ALL = "all";
+export const ASK = "inquire";
 export const TAG = "tag_docs";
 const WEB = "web_search";
 

@@ -72,7 +72,7 @@ describe("a retry", () => {
     const failed = { finished_reason: "error", error: { code: "model_unavailable", message: "The model did not answer.", message_code: "turn.model_unavailable", retryable: true } };
     server.on("post", { chunks: [...start("t1"), ...say("Half"), { type: "message-metadata", messageMetadata: failed }, { type: "finish-step" }, { type: "error", errorText: "The model did not answer." }, { type: "finish", finishReason: "error" }] });
     store.start(out("Hi"));
-    await until(() => expect(store.snapshot().problem).toEqual({ message: "The AI service didn't respond. Try again in a moment.", retry: "again" }));
+    await until(() => expect(store.snapshot().problem).toEqual({ message: "The AI service didn't respond. Try again in a moment.", inAnswer: true, retry: "again" }));
     expect(texts()).toEqual(["user: Hi", "assistant: Half"]);
     server.on("post", { chunks: [...start("t2"), ...say("Whole."), ...end()] });
     store.retry();

@@ -22,19 +22,20 @@ interface TextProps {
   onChange: (value: string) => void;
   maxLength: number;
   placeholder?: string;
+  autoFocus?: boolean;
 }
 
 /** A line of text with its label. */
-export const TextField = ({ label, value, onChange, maxLength, placeholder }: TextProps) => (
+export const TextField = ({ label, value, onChange, maxLength, placeholder, autoFocus }: TextProps) => (
   <Labelled label={label}>
     {(id) => (
-      <input id={id} dir="auto" value={value} maxLength={maxLength} placeholder={placeholder} onChange={(e) => onChange(e.target.value)} className={field} />
+      <input id={id} autoFocus={autoFocus} dir="auto" value={value} maxLength={maxLength} placeholder={placeholder} onChange={(e) => onChange(e.target.value)} className={field} />
     )}
   </Labelled>
 );
 
 /** A text of several lines with its label, what it is for, and its length. */
-export function TextArea({ label, value, onChange, maxLength, placeholder, help }: TextProps & { help: string }) {
+export function TextArea({ label, value, onChange, maxLength, placeholder, help }: Omit<TextProps, "autoFocus"> & { help: string }) {
   const about = useId();
   return (
     <Labelled label={label}>
@@ -51,7 +52,7 @@ export function TextArea({ label, value, onChange, maxLength, placeholder, help 
             onChange={(e) => onChange(e.target.value)}
             className="block max-h-[40dvh] min-h-24 w-full resize-y rounded-lg border border-edge bg-surface px-3 py-2 text-sm field-sizing-content"
           />
-          <p id={about} className="mt-1 flex gap-3 text-muted">
+          <p id={about} className="mt-1 flex flex-wrap gap-x-3 text-muted">
             <span>{help}</span>
             <span className="ml-auto shrink-0 tabular-nums">{words.composer.length(value.length, maxLength)}</span>
           </p>

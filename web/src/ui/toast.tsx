@@ -14,7 +14,7 @@ interface Options {
   onClose?: () => void;
 }
 
-function add(text: string, type: "note" | "error", { action, timeout = 6000, onClose }: Options = {}) {
+function add(text: string, type: "note" | "error", { action, timeout = 6000, onClose }: Options = {}): () => void {
   const id: string = manager.add({
     description: text,
     type,
@@ -31,9 +31,10 @@ function add(text: string, type: "note" | "error", { action, timeout = 6000, onC
       },
     }),
   });
+  return () => manager.close(id);
 }
 
-/** Shows a short message at the edge of the page, which closes by itself. */
+/** Shows a short message at the edge of the page, which closes by itself, or by the function that is returned. */
 export const toast = Object.assign((text: string, options?: Options) => add(text, "note", options), {
   error: (text: string, options?: Options) => add(text, "error", options),
 });

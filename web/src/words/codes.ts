@@ -97,6 +97,7 @@ export interface Values {
   "notice.answer_cut": null;
   "notice.answer_filtered": null;
   "notice.cost_used": null;
+  "notice.documents_elsewhere": null;
   "notice.documents_excluded": null;
   "notice.documents_not_found": { names: string };
   "notice.documents_partly": null;
@@ -151,9 +152,11 @@ export interface Values {
   "quota.everybody": { limit: number; stored: "conversations" | "discoveries" | "document_sets" | "documents" | "pictures" | "shares" };
   "quota.keys": { limit: number };
   "quota.owner": { limit: number; stored: "conversations" | "discoveries" | "document_sets" | "documents" | "pictures" | "shares" };
+  "quota.space": { limit: number; stored: "conversations" | "discoveries" | "document_sets" | "documents" | "pictures" | "shares" };
   "quota.storage_address": { limit: number };
   "quota.storage_everybody": { limit: number };
   "quota.storage_owner": { limit: number };
+  "quota.storage_space": { limit: number };
   "rate.address": null;
   "rate.board": null;
   "rate.changes": null;
@@ -245,8 +248,20 @@ export interface Values {
 
 /** Texts of the server inside of answers. */
 export const inAnswers = {
-  offline: "Offline engine: quoted from your documents, no language model is configured.",
-  offline_plain: "Offline engine: no language model is configured.",
+  offline: [
+    "Offline engine: quoted from your documents, no language model is configured.",
+    "Offline-Engine: aus Ihren Dokumenten zitiert, es ist kein KI-Modell eingerichtet.",
+    "Moteur hors ligne : cité de vos documents, aucun modèle de langage n'est configuré.",
+    "Motor sin conexión: citado de sus documentos, no hay ningún modelo de lenguaje configurado.",
+    "Offline-engine: geciteerd uit uw documenten, er is geen taalmodel ingesteld.",
+  ],
+  offline_plain: [
+    "Offline engine: no language model is configured.",
+    "Offline-Engine: Es ist kein KI-Modell eingerichtet.",
+    "Moteur hors ligne : aucun modèle de langage n'est configuré.",
+    "Motor sin conexión: no hay ningún modelo de lenguaje configurado.",
+    "Offline-engine: er is geen taalmodel ingesteld.",
+  ],
   quote_removed: "[quotation removed: not in the sources]",
   withheld: "[removed: from documents of a space that you do not read here]",
 } as const;

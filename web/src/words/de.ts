@@ -284,6 +284,8 @@ export const de: Words = {
     agent: "Antworten",
     effort: "Aufwand",
     usual: "Wie üblich",
+    toolServers: "Werkzeuge von Servern",
+    allToolServers: "Von allen Servern",
     publicDocuments: "Antworten nutzen auch die Dokumente, die alle sehen",
     publicLinks: "Chats dürfen mit öffentlichen Links geteilt werden. Sonst enden auch bestehende",
     saved: "Gespeichert.",
@@ -478,6 +480,8 @@ export const de: Words = {
     onlySome: (n: number) => `Nur ${number(n)} ausgewählte`,
     chooseDocuments: "Dokumente für diesen Chat auswählen",
     scopeHelp: "Antworten verwenden nur, was Sie auswählen. Ohne Auswahl werden alle Dokumente verwendet.",
+    alsoSpaces: "Ab der nächsten Nachricht auch Bereiche verwenden",
+    also: (names: readonly string[]) => `Auch: ${names.join(", ")}`,
     useAll: "Alle Dokumente verwenden",
     noWeb: "Keine Websuche",
     neverSearchWeb: "In diesem Chat nie im Web suchen",
@@ -700,6 +704,7 @@ export const de: Words = {
 
   question: {
     label: "Palaver wartet auf Ihre Antwort",
+    askAboutIt: "Etwas dazu fragen",
     answerBelow: "Geben Sie unten Ihre Antwort ein. Mit @ wählen Sie Dokumente.",
     chooseBelow: "Wählen Sie unten mit @ die Dokumente, die durchsucht werden, und senden Sie dann.",
     cancelled: "Abgebrochen",

@@ -283,6 +283,8 @@ export const en = {
     agent: "Answers",
     effort: "Effort",
     usual: "As usual",
+    toolServers: "Tools of servers",
+    allToolServers: "Of all servers",
     publicDocuments: "Answers also use the documents that everybody sees",
     publicLinks: "Chats may be shared by public links. Without this, existing links stop",
     saved: "Saved.",
@@ -479,6 +481,8 @@ export const en = {
     onlySome: (n: number) => `Only ${number(n)} selected`,
     chooseDocuments: "Choose documents for this chat",
     scopeHelp: "Answers use only what you select. Select nothing to use all documents.",
+    alsoSpaces: "Also use spaces, from the next message on",
+    also: (names: readonly string[]) => `Also: ${names.join(", ")}`,
     useAll: "Use all documents",
     noWeb: "No web search",
     neverSearchWeb: "Never search the web in this chat",
@@ -702,6 +706,7 @@ export const en = {
 
   question: {
     label: "Palaver needs your reply",
+    askAboutIt: "Ask about it",
     answerBelow: "Type your answer below. Type @ to pick documents.",
     chooseBelow: "Type @ below to pick the documents to search, then send.",
     cancelled: "Canceled",

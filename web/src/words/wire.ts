@@ -78,9 +78,12 @@ export const toolAbout = ({ name, server, description }: ToolInfo): string => (!
 /** Replaces the server's placeholder for a quote that is in no source by the page's text. */
 export const markRemovedQuotes = (text: string): string => text.replaceAll(inAnswers.quote_removed, words.message.unverifiedQuote);
 
+/** What the server writes below an answer when it has no model, in each language. */
+const offlineNotices: readonly string[] = [...inAnswers.offline, ...inAnswers.offline_plain];
+
 /** Removes the line that says that the server has no model, because the page says so elsewhere. */
 export function withoutOffline(text: string): string {
   const end = text.trimEnd();
-  const last = [inAnswers.offline, inAnswers.offline_plain].flatMap((line) => [`_${line}_`, line]).find((line) => end.endsWith(line));
+  const last = offlineNotices.flatMap((line) => [`_${line}_`, line]).find((line) => end.endsWith(line));
   return last === undefined ? text : end.slice(0, -last.length).trimEnd();
 }

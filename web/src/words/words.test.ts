@@ -70,7 +70,7 @@ describe("the server's texts", () => {
 
   it("inside of answers are replaced", () => {
     expect(markRemovedQuotes(`It is ${inAnswers.quote_removed}.`)).toBe("It is ⚠ Unverified quote removed.");
-    expect(withoutOffline(`Yes [1].\n\n_${inAnswers.offline}_`)).toBe("Yes [1].");
+    for (const notice of [...inAnswers.offline, ...inAnswers.offline_plain]) expect(withoutOffline(`Yes [1].\n\n_${notice}_`)).toBe("Yes [1].");
     expect(withoutOffline("Yes [1].\n")).toBe("Yes [1].\n");
   });
 });

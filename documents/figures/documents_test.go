@@ -1,0 +1,313 @@
+package figures
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Whole documents in the styles of several countries, with what an answer may and may not say of them.
+var wholeDocuments = []struct {
+	source       string
+	right, wrong []string
+}{
+	{"# Mietvertrag Hafenstraße 12\n\nDie monatliche Kaltmiete beträgt 1.250,50 €; die Nebenkosten betragen 210,00 € als Vorauszahlung. Die Kaution in Höhe von drei Monatsmieten (3.751,50 €) ist in drei Raten zu zahlen. Das Mietverhältnis beginnt am 01.02.2025. Die Kündigungsfrist beträgt drei Monate, für den Vermieter nach fünf Jahren sechs Monate. Die Wohnfläche beträgt 87,5 m².",
+		[]string{
+			"Die Kaltmiete beträgt 1.250,50 € im Monat.",
+			"Warm sind es 1.250,50 € + 210,00 € = 1.460,50 €.",
+			"Insgesamt zahlen Sie 1.460,50 € (1.250,50 € Miete und 210 € Nebenkosten).",
+			"Die Kaution beträgt 3.751,50 €, das sind drei Monatsmieten.",
+			"Das Mietverhältnis beginnt am 1. Februar 2025.",
+			"Die Wohnung hat rund 88 m².",
+			"The rent is €1,250.50 a month, and the deposit is €3,751.50.",
+			"Le loyer est de 1 250,50 € par mois.",
+			"Pro Jahr sind das 12 × 1.250,50 € = 15.006,00 €.",
+		},
+		[]string{
+			"Die Kaltmiete beträgt 1.205,50 € im Monat.",
+			"Warm sind es 1.250,50 € + 210,00 € = 1.640,50 €.",
+			"Die Kaution beträgt 3.571,50 €.",
+			"Das Mietverhältnis beginnt am 2. Januar 2025.",
+			"Die Wohnung hat rund 78 m².",
+			"The rent is €1,250.05 a month.",
+			"Le loyer est de 1 520,50 € par mois.",
+			"Die Kündigungsfrist beträgt vier Monate.",
+			"Die Kündigungsfrist beträgt drei Wochen.",
+			"Die Kaution beträgt 3.751,50 Franken.",
+			"Pro Jahr sind das 12 × 1.250,50 € = 15.600,00 €.",
+		}},
+	{"# Rapport annuel 2024\n\nLe chiffre d'affaires s'élève à 12 450,75 k€ (2023 : 11 980,20 k€), soit une hausse de 3,9 %. Le résultat net est de −312,4 k€. L'effectif moyen est de 148 salariés, dont 62 femmes. Le taux d'endettement passe de 41,2 % à 38,7 %. Le dividende proposé est de 0,85 € par action.",
+		[]string{
+			"Le chiffre d'affaires est de 12,45 millions d'euros.",
+			"Le chiffre d'affaires a progressé de 3,9 %, à 12 450,75 k€.",
+			"Le résultat net est une perte de 312,4 k€.",
+			"Le taux d'endettement baisse de 2,5 points de pourcentage.",
+			"La société emploie 148 personnes, dont 62 femmes.",
+			"Les femmes sont 41,9 % de l'effectif (62 / 148).",
+			"The net loss was 312.4 thousand euros.",
+			"Sales rose from 11,980.2 to 12,450.75 thousand euros.",
+			"Le dividende est de 85 centimes.",
+		},
+		[]string{
+			"Le chiffre d'affaires est de 12,45 milliards d'euros.",
+			"Le chiffre d'affaires a progressé de 9,3 %.",
+			"Le chiffre d'affaires a baissé de 3,9 %.",
+			"Le résultat net est de +312,4 k€, un bénéfice.",
+			"Le taux d'endettement baisse de 3,5 points de pourcentage.",
+			"Le taux d'endettement passe de 38,7 % à 41,2 %.",
+			"La société emploie 184 personnes.",
+			"Les femmes sont 49,1 % de l'effectif (62 / 148).",
+			"Le dividende est de 8,5 € par action.",
+			"The net loss was 312.4 million euros.",
+			"L'effectif moyen est de 148 %.",
+		}},
+	{"Loan agreement\nPrincipal: Rs 12,34,567. Processing fee: Rs 9,500 plus 18% GST. The tenure is 84 months; the interest rate is 9.25% p.a. The EMI is Rs 20,105. Foreclosure is permitted after 12 months with a charge of 2% of the outstanding amount. Sanctioned value of the project: ₹4.75 crore.",
+		[]string{
+			"The principal is ₹12,34,567.",
+			"The principal is about 12.3 lakh rupees.",
+			"The loan runs for 7 years.",
+			"GST on the processing fee is 18% of Rs 9,500 = Rs 1,710.",
+			"The project is worth ₹47.5 million.",
+			"The project is worth Rs 4,75,00,000.",
+			"The principal is Rs 1,234,567.",
+		},
+		[]string{
+			"The principal is ₹12,43,567.",
+			"The principal is about 123 lakh rupees.",
+			"The loan runs for 8 years.",
+			"GST on the processing fee is 18% of Rs 9,500 = Rs 1,170.",
+			"The project is worth ₹4.75 million.",
+			"The project is worth ₹475 crore.",
+			"The interest rate is 9.52%.",
+			"The EMI is Rs 21,005.",
+			"Foreclosure is permitted after 12 weeks.",
+			"The processing fee is Rs 9,500 plus 8% GST.",
+		}},
+	{"Gemeinde Rotberg, Jahresrechnung 2024 (in Franken)\n\nKonto | Budget 2024 | Rechnung 2024 | Rechnung 2023\nPersonalaufwand | 1'250'000.00 | 1'198'432.55 | 1'176'210.10\nSachaufwand | 640'000.00 | 702'118.40 | 655'907.85\nSteuern | 2'310'000.00 | 2'455'904.20 | 2'287'664.00\nErgebnis | (15'000.00) | 48'221.35 | (22'340.75)",
+		[]string{
+			"Der Personalaufwand lag bei CHF 1'198'432.55.",
+			"Der Sachaufwand lag 62'118.40 Franken über dem Budget.",
+			"Die Steuern lagen bei rund 2,46 Millionen Franken.",
+			"2023 gab es einen Verlust von 22'340.75 Franken.",
+			"Budgetiert war ein Verlust von 15'000 Franken.",
+			"Das Ergebnis 2024 war 48'221.35.",
+			"Die Steuern stiegen um 7.4 % (2'455'904.20 gegenüber 2'287'664.00).",
+			"Staff costs were about CHF 1.2 million.",
+		},
+		[]string{
+			"Der Personalaufwand lag bei CHF 1'189'432.55.",
+			"Der Sachaufwand lag 62'118.40 Franken unter 602'118.40.",
+			"Die Steuern lagen bei rund 2,64 Millionen Franken.",
+			"2023 gab es einen Gewinn von 22'340.75 Franken.",
+			"Budgetiert war ein Verlust von 51'000 Franken.",
+			"Das Ergebnis 2024 war -48'221.35.",
+			"Die Steuern stiegen um 4.7 % (2'455'904.20 gegenüber 2'287'664.00).",
+			"Die Steuern sanken um 7.4 % (2'455'904.20 gegenüber 2'287'664.00).",
+			"Staff costs were about EUR 1.2 million.",
+			"Der Sachaufwand betrug 702'118.40 Euro.",
+		}},
+	{"Polizza casa\nIl premio annuo è di 345,60 euro, con una franchigia di 150 euro. Il massimale è di 1.500.000 euro. La copertura decorre dal 15 marzo 2025 e dura 12 mesi. Il premio è aumentato del 4,5 % rispetto al 2024.",
+		[]string{
+			"Il premio è di 345,60 € all'anno.",
+			"Il massimale è di 1,5 milioni di euro.",
+			"La copertura inizia il 15/03/2025.",
+			"The excess is 150 euros and the limit is €1.5 million.",
+			"La polizza dura un anno (12 mesi).",
+		},
+		[]string{
+			"Il premio è di 354,60 € all'anno.",
+			"Il massimale è di 15 milioni di euro.",
+			"La copertura inizia il 15/05/2025.",
+			"The excess is 510 euros.",
+			"La polizza dura 21 mesi.",
+			"Il premio è aumentato del 5,4 %.",
+		}},
+	{"Contrato de suministro\nEl precio es de 1.875,40 € por tonelada, con un descuento del 3 % a partir de 250 toneladas. Plazo de entrega: entre 10 y 15 días hábiles. Penalización: 0,5 % por cada semana de retraso, con un máximo del 10 %. Firmado el 4 de julio de 2024 en Sevilla.",
+		[]string{
+			"El precio es de 1875,40 euros por tonelada.",
+			"El descuento del 3 % se aplica desde 250 toneladas.",
+			"La entrega tarda de 10 a 15 días hábiles.",
+			"La penalización es del 0,5 % por semana, hasta un 10 %.",
+			"It was signed on 4 July 2024.",
+			"The price is €1,875.40 per tonne.",
+			"La penalización máxima es del 10 %.",
+		},
+		[]string{
+			"El precio es de 1785,40 euros por tonelada.",
+			"El descuento del 5 % se aplica desde 250 toneladas.",
+			"El descuento se aplica desde 520 toneladas.",
+			"La entrega tarda de 10 a 25 días hábiles.",
+			"La penalización es del 0,5 % por mes, hasta un 12 %.",
+			"It was signed on 7 April 2024.",
+			"La entrega tarda de 10 a 15 semanas.",
+			"La penalización mínima es del 10 %.",
+		}},
+	{"Energierapport 2024\n\nGebouw | Verbruik 2023 (MWh) | Verbruik 2024 (MWh) | Aandeel zon (%)\nHoofdkantoor | 1.840 | 1.655 | 22,5\nMagazijn | 920 | 975 | 61,0\nWerkplaats | 310 | 298 | 8,4\n\nHet totale verbruik daalde met 4,6%.",
+		[]string{
+			"Het hoofdkantoor verbruikte 1.655 MWh in 2024.",
+			"In het magazijn komt 61% van de zon.",
+			"Het verbruik van het hoofdkantoor daalde met 185 MWh.",
+			"Het verbruik van het hoofdkantoor daalde met 10,1%.",
+			"Samen: 1.655 + 975 + 298 = 2.928 MWh.",
+			"Het magazijn verbruikte 6,0% meer dan in 2023.",
+			"The head office used 1,655 MWh.",
+			"The warehouse used 975,000 kWh.",
+		},
+		[]string{
+			"Het hoofdkantoor verbruikte 1.565 MWh in 2024.",
+			"In het magazijn komt 16% van de zon.",
+			"Het verbruik van het hoofdkantoor steeg met 185 MWh.",
+			"Het verbruik van het hoofdkantoor daalde met 11,1%.",
+			"Samen: 1.655 + 975 + 298 = 2.298 MWh.",
+			"The head office used 1,655 GWh.",
+			"The warehouse used 975 kWh.",
+			"In de werkplaats komt 4,8% van de zon.",
+			"Het totale verbruik steeg met 4,6%.",
+			"De werkplaats verbruikte 310%.",
+		}},
+	{"Board minutes, 12 May 2025\n\nRevenue for the quarter was $48.2 million, up 12.5% from $42.8 million a year earlier. Operating expenses were $31.06 million. Churn fell from 3.4% to 2.9%. The board approved a buyback of up to $15 million over 18 months, and an option pool of 2% to 2.5% of shares. Two thirds of the directors voted in favour. Average time to close a ticket was 4 hours 20 minutes.",
+		[]string{
+			"Revenue was $48.2M, 12.5% more than the $42.8M of the year before.",
+			"Revenue rose by $5.4 million.",
+			"Churn fell by 0.5 percentage points to 2.9%.",
+			"Churn fell by 50 basis points.",
+			"The buyback is for up to $15 million over a year and a half.",
+			"The option pool is between 2% and 2.5%.",
+			"Two-thirds of the directors were in favour.",
+			"Closing a ticket took 260 minutes on average.",
+			"The meeting was on May 12, 2025.",
+			"Operating expenses were about $31 million.",
+			"Der Umsatz betrug 48,2 Mio. Dollar.",
+		},
+		[]string{
+			"Revenue was $42.8M, up from $48.2M the year before.",
+			"Revenue rose by $4.5 million.",
+			"Churn fell by 0.5% to 2.9%.",
+			"Churn rose by 0.5 percentage points to 2.9%.",
+			"Churn fell by 5 basis points.",
+			"The buyback is for at least $15 million.",
+			"The buyback runs for two years and a half.",
+			"The option pool is between 2% and 3.5%.",
+			"Three quarters of the directors were in favour.",
+			"Closing a ticket took 240 minutes on average.",
+			"The meeting was on December 5, 2025.",
+			"Operating expenses were about $36 million.",
+			"Der Umsatz betrug 48,2 Mrd. Dollar.",
+			"Revenue doubled.",
+		}},
+	{"Consolidated results (in thousands of euros)\n\n | FY2024 | FY2023\nRevenue | 98,340 | 91,120\nCost of sales | (61,205) | (58,010)\nGross profit | 37,135 | 33,110\nTax rate | 24.1 | 26.3\nHeadcount | 640 | 655\nNet cash used in investing | (7,480) | (12,045)",
+		[]string{
+			"Revenue was €98.34 million in FY2024.",
+			"Revenue grew by 7.9%.",
+			"Gross profit rose from 33,110 to 37,135.",
+			"The gross margin was 37.8% (37,135 / 98,340).",
+			"The tax rate was 24.1%.",
+			"The tax rate fell from 26.3% to 24.1%.",
+			"Headcount fell by 15, to 640.",
+			"Investing used €7.5 million.",
+			"Cost of sales was €61,205 thousand.",
+		},
+		[]string{
+			"Revenue was €93.84 million in FY2024.",
+			"Revenue grew by 9.7%.",
+			"Gross profit fell from 33,110 to 37,135.",
+			"The gross margin was 38.7% (37,135 / 98,340).",
+			"The tax rate was 21.4%.",
+			"The gross margin was 640%.",
+			"Headcount rose by 15, to 640.",
+			"Investing used €12.5 million.",
+			"Cost of sales was €61,205 million.",
+			"Revenue was $98.34 million.",
+			"Headcount was 640 thousand euros in FY2022.",
+		}},
+	{"Estudo de mercado\nO preço médio do quilo subiu de R$ 7,90 para R$ 9,48 em 2024, um aumento de 20 %. Três em cada dez famílias compram menos carne. A amostra tem 2.405 domicílios, com margem de erro de 2 pontos percentuais.",
+		[]string{
+			"O preço médio é de R$ 9,48 por quilo.",
+			"O preço subiu 20 %.",
+			"A amostra tem 2405 domicílios.",
+			"The sample has 2,405 households.",
+			"The price rose by BRL 1.58 to BRL 9.48.",
+		},
+		[]string{
+			"O preço médio é de R$ 9,84 por quilo.",
+			"O preço subiu 30 %.",
+			"A amostra tem 2504 domicílios.",
+			"The sample has 24,050 households.",
+			"The price rose by BRL 1.85 to BRL 9.48.",
+			"The price is 9.48 euros.",
+		}},
+	{"Wartungsplan\nDie Pumpe P-7 wird alle 500 Betriebsstunden geprüft, der Filter alle 6 Wochen gewechselt. Der Druck muss zwischen 2,5 und 4,0 bar liegen. Die Temperatur darf −10 °C nicht unterschreiten. Letzte Prüfung: 17.11.2024, 14:30 Uhr. Ein Fünftel der Ventile wurde ersetzt; die Kosten haben sich verdoppelt.",
+		[]string{
+			"Der Druck liegt zwischen 2,5 und 4 bar.",
+			"Der Filter wird alle sechs Wochen gewechselt.",
+			"Die letzte Prüfung war am 17. November 2024 um 14.30 Uhr.",
+			"20 % der Ventile wurden ersetzt.",
+			"Die Temperatur darf nicht unter minus 10 °C fallen.",
+			"The pump is checked every 500 hours of operation.",
+			"Die Kosten sind jetzt doppelt so hoch.",
+		},
+		[]string{
+			"Der Druck liegt zwischen 2,5 und 5 bar.",
+			"Der Filter wird alle sechs Monate gewechselt.",
+			"Die letzte Prüfung war am 11. Juli 2024.",
+			"25 % der Ventile wurden ersetzt.",
+			"Die Temperatur darf nicht unter plus 10 °C fallen.",
+			"The pump is checked every 600 hours of operation.",
+			"Die Kosten sind jetzt dreimal so hoch.",
+			"Die letzte Prüfung war um 15:30 Uhr.",
+			"Ein Drittel der Ventile wurde ersetzt.",
+		}},
+	{"出張規程\n宿泊費は1泊12,000円を上限とする。日当は2,500円。申請は出発の14日前までに行う。2025年4月1日から適用する。",
+		[]string{
+			"宿泊費の上限は12,000円です。",
+			"The limit for a night is 12,000 yen.",
+			"日当は2,500円です。",
+			"It applies from 1 April 2025.",
+			"申請は14日前までです。",
+			"The request is due two weeks before departure.",
+		},
+		[]string{
+			"宿泊費の上限は21,000円です。",
+			"The limit for a night is 12,000 euros.",
+			"日当は5,200円です。",
+			"It applies from 4 January 2025.",
+			"申請は41日前までです。",
+			"The request is due three weeks before departure.",
+		}},
+	{"Regulamin\nKara za opóźnienie wynosi 0,2% wartości za każdy dzień, nie więcej niż 15%. Termin płatności: 21 dni. Cena: 4 599,99 zł brutto. Data: 3.10.2024.",
+		[]string{
+			"Cena to 4599,99 zł.",
+			"Termin płatności to 21 dni.",
+			"The penalty is 0.2% a day, at most 15%.",
+			"Payment is due within 21 days, that is three weeks.",
+			"It is dated 3 October 2024.",
+		},
+		[]string{
+			"Cena to 4995,99 zł.",
+			"Termin płatności to 12 dni.",
+			"The penalty is 2% a day.",
+			"Payment is due within 21 weeks.",
+			"It is dated 10 March 2023.",
+		}},
+}
+
+func TestFiguresOfWholeDocuments(t *testing.T) {
+	var marked []string
+	right, wrong := 0, 0
+	for _, d := range wholeDocuments {
+		for _, answer := range d.right {
+			right++
+			if found := texts(Check(answer, []string{d.source}, nil)); len(found) > 0 {
+				marked = append(marked, answer+" -- "+strings.Join(found, ", "))
+			}
+		}
+		for _, answer := range d.wrong {
+			wrong++
+			assert.NotEmpty(t, Check(answer, []string{d.source}, nil), answer)
+		}
+	}
+	t.Logf("%d right answers, %d of them marked; %d wrong ones\n%s", right, len(marked), wrong, strings.Join(marked, "\n"))
+	require.LessOrEqual(t, 100*len(marked), 3*right)
+}
