@@ -73,10 +73,11 @@ func Check(answer string, sources, allowed []string, computed ...string) []Figur
 		}
 		readSenses(text[:b[1]], found)
 		pairs := pairsIn(text, found)
+		withoutOld(found, pairs)
 		own, others := between(shown, b)
 		verified := make([]bool, len(found))
 		for i, f := range found {
-			verified[i] = k.has(f) || k.isStated(f, stated) || f.Plain && slices.Contains(items, int(f.Values[0])) || isConstant(text, own, f)
+			verified[i] = k.has(f) || k.isStated(f, stated) || f.Plain && k.literal[literalOf(wordBefore(text[:f.Start])+f.Text)] || f.Plain && slices.Contains(items, int(f.Values[0])) || isConstant(text, own, f)
 		}
 		for range 2 { // a result may be part of another calculation
 			for i, f := range found {
@@ -270,6 +271,7 @@ func (k *known) add(text string) {
 		table := strings.Contains(line, "|")
 		if !table {
 			readSenses(line, found)
+			withoutOld(found, pairsIn(line, found))
 		}
 		var values []Figure
 		gains := table && resultRow(line, found)
@@ -294,6 +296,9 @@ func (k *known) add(text string) {
 			}
 			f.bare = len(f.Values) > 0 && f.Unit == "" && f.Step >= 1 && (!table && wordFollows.MatchString(line[f.End:]) || !inPercent && (bracket || table && !percentNamed(cellOf(head, cellAt(line, f.Start)))))
 			found[i] = f
+			if f.IsMoney() {
+				k.addCurrency(f.Unit)
+			}
 			if len(f.Values) > 0 && !f.IsYear() {
 				values = append(values, f)
 			}
@@ -324,9 +329,15 @@ func (k *known) add(text string) {
 				}
 			}
 		}
-		// Numbers within words: FY22, Q4, 10-K.
+		// Numbers within words: FY22, Q4, 10-K, ISO 9001.
+		name := ""
 		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("|()[];_§", r) }) {
-			if w = strings.Trim(w, ".,:;?!"); !strings.ContainsAny(w, "0123456789") || strings.Contains(w, ",") && withComma.MatchString(w) {
+			before := name
+			name = ""
+			if w = strings.Trim(w, ".,:;?!"); lettersAfter(w) == w {
+				name = w
+			}
+			if !strings.ContainsAny(w, "0123456789") || strings.Contains(w, ",") && withComma.MatchString(w) {
 				continue // "2,5" has no 5
 			}
 			if k.literal == nil {
@@ -334,6 +345,9 @@ func (k *known) add(text string) {
 			}
 			for part := range strings.SplitSeq(w, ",") {
 				k.literal[literalOf(part)] = true
+			}
+			if before != "" {
+				k.literal[literalOf(before+w)] = true
 			}
 		}
 		if table && len(found) > 1 {

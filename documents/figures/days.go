@@ -108,7 +108,7 @@ func namesMonth(text string) bool {
 
 func dayOf(text string, m []int, order string) (Day, bool) {
 	d := Day{}
-	marks := ""
+	marks, verb := "", false
 	for i, part := range order {
 		at := 2 + 2*i
 		if m[at] < 0 {
@@ -124,6 +124,7 @@ func dayOf(text string, m []int, order string) (Day, bool) {
 			marks += said
 		case 'M':
 			d.Month = words.months[strings.ToLower(said)]
+			verb = said == "may" // "under 18 may not"
 		case 'w':
 			if d.Date = int(words.ordinals[strings.ToLower(said)]); d.Date == 0 {
 				n, _ := Number(said)
@@ -156,7 +157,7 @@ func dayOf(text string, m []int, order string) (Day, bool) {
 			d.Month, d.Date, d.Swap, d.MonthFirst = d.Date, d.Month, false, true
 		}
 	}
-	return d, d.Month >= 1 && d.Month <= 12 && d.Date <= 31 && (d.Year == 0 || d.Year >= 1000 && d.Year < 3000) && (d.Date > 0 || d.Year > 0)
+	return d, !(verb && d.Year == 0) && d.Month >= 1 && d.Month <= 12 && d.Date <= 31 && (d.Year == 0 || d.Year >= 1000 && d.Year < 3000) && (d.Date > 0 || d.Year > 0)
 }
 
 // Covers reports whether o lies in d, which may be a year, a month of a year or of any, or a day.

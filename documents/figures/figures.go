@@ -315,6 +315,9 @@ func (f *Figure) readAfter(text string) {
 		}
 		w := strings.ToLower(text[f.End:min(len(text), f.End+40)])[m[2]:m[3]]
 		end := f.End + m[3]
+		if meant := byCase[text[f.End+m[2]:min(len(text), end)]]; meant != "" {
+			w = meant
+		}
 		if known := unitOfRun(w); known != "" {
 			end -= len(w) - len(known)
 			w = known
@@ -343,6 +346,9 @@ func (f *Figure) readAfter(text string) {
 			return
 		case (w == "per" || w == "pour" || w == "por") && (strings.HasPrefix(rest, " cent") || strings.HasPrefix(rest, " ciento")):
 			f.unit(Percent, 1, end+1+len(lettersAfter(rest[1:])))
+			return
+		case w == "vom" && strings.HasPrefix(rest, " hundert"):
+			f.unit(Percent, 1, end+len(" hundert"))
 			return
 		case (w == "per" || w == "pour" || w == "por") && perMille.MatchString(rest):
 			f.unit(Percent, 0.1, end+len(perMille.FindString(rest)))
@@ -378,6 +384,9 @@ func (f *Figure) readAfter(text string) {
 		return
 	}
 }
+
+// byCase are units whose letters name another one in other cases: "ft" is feet, and "SEK" a currency.
+var byCase = map[string]string{"Ft": "forint", "Sek": "sekunden", "sek": "sekunden"}
 
 // timeOfCompound returns the days of the unit with which a longer word ends, such as those of "Werktage"; else 0.
 func timeOfCompound(word string) float64 {

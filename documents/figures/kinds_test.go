@@ -110,6 +110,38 @@ var kinds = []struct {
 	// paragraph signs
 	{"Nach § 312g Abs. 1 BGB besteht ein Widerrufsrecht; § 355 gilt.", []string{"Das folgt aus § 312g Abs. 1 BGB.", "Siehe § 355."}, []string{"Das folgt aus § 313g Abs. 1 BGB.", "Siehe § 356."}},
 	{"Article L. 121-3 applies to sales; see art. 12 of the law.", []string{"Article 12 applies.", "See article L. 121-3."}, []string{"Article 13 applies.", "See article L. 121-4."}},
+	// a tax is no loss, and what something rose from did not rise
+	{"Profit before tax was $5 million.", []string{"The profit was $5 million before tax.", "Profit before taxes was $5 million."}, []string{"The loss was $5 million.", "Profit before tax was $6 million."}},
+	{"Der Gewinn nach Steuern beträgt 3,2 Mio. €.", []string{"Der Gewinn nach Steuern liegt bei 3,2 Mio. €.", "The profit after tax is 3.2 million euros."}, []string{"Der Verlust beträgt 3,2 Mio. €."}},
+	{"Sales rose from 100 to 120 in 2022 and fell to 110 in 2023.", []string{"Sales fell from 120 to 110.", "Sales rose from 100 to 120 in 2022.", "Sales fell to 110."}, []string{"Sales fell to 120 in 2022.", "Sales rose to 110 in 2023."}},
+	// what is not under 18 is at least 18
+	{"Employees under 18 may not work at night.", []string{"Employees must be at least 18 to work at night.", "Who is 18 or older may work at night."}, []string{"Employees must be at least 16 to work at night.", "Employees over 18 may not work at night."}},
+	{"Orders over €5,000 need approval.", []string{"Orders up to €5,000 need no approval.", "Above €5,000, approval is needed."}, []string{"Orders under €5,000 need approval.", "Orders over €500 need approval."}},
+	{"Bis zu 30 Tage sind frei.", []string{"Über 30 Tage sind nicht frei.", "Höchstens 30 Tage sind frei."}, []string{"Mindestens 30 Tage sind frei."}},
+	// currencies with short names beside others
+	{"Cena: 500 zł (115 €)", []string{"Cena to 500 zł (115 €).", "The price is PLN 500 or EUR 115."}, []string{"The price is EUR 500.", "Cena to 115 zł."}},
+	{"The fee is RM 500 (US$ 110).", []string{"The fee is RM 500 (US$ 110)."}, []string{"The fee is US$ 500."}},
+	{"It costs 500 pounds or $640.", []string{"It costs 500 pounds or $640.", "It costs £500."}, []string{"It costs €500.", "It costs $500."}},
+	{"A 6 ft fence costs $400.", []string{"A 6 ft fence costs $400.", "The fence is 6 feet high."}, []string{"A 9 ft fence costs $400.", "The fence is 6 m high."}},
+	{"Ár: 4 990 Ft (12,50 €)", []string{"The price is 4,990 forint.", "Az ár 4990 Ft."}, []string{"The price is 4,990 euros.", "Az ár 4909 Ft."}},
+	{"Das dauert 30 Sek. und kostet 20 €.", []string{"Das dauert 30 Sekunden und kostet 20 €.", "It takes 30 seconds and costs €20.", "Es dauert eine halbe Minute."}, []string{"Das dauert 30 Minuten.", "Das dauert 50 Sek. und kostet 20 €."}},
+	{"Avgiften är 300 SEK, eller 27 EUR.", []string{"The fee is 300 kronor or 27 euros."}, []string{"The fee is 300 euros."}},
+	// an ordinal is no share
+	{"A quarter of the members must agree. There are five conditions.", []string{"A fifth condition applies.", "A quarter of the members must agree."}, []string{"A fifth of the members must agree."}},
+	{"Un tercio de los socios vota en tres fases.", []string{"La tercera fase es la última.", "Un tercio de los socios vota."}, []string{"La cuarta parte de los socios vota."}},
+	{"Die Hälfte der Kosten trägt der Mieter.", []string{"Eine dritte Person haftet nicht.", "Die Hälfte trägt der Mieter."}, []string{"Ein Drittel trägt der Mieter."}},
+	{"La moitié des frais est remboursée.", []string{"Un tiers ne peut pas signer.", "Un cinquième candidat est admis."}, []string{"Un tiers des frais est remboursé.", "Un cinquième des frais est remboursé."}},
+	{"De helft van de kosten is voor de huurder.", []string{"Een derde partij tekent niet."}, []string{"Een derde van de kosten is voor de huurder.", "Twee derde van de kosten is voor de huurder."}},
+	// the German "am" is no time of day
+	{"Um 15:30 Uhr beginnt der Rundgang mit 12 Leuten am Standort Wien.", []string{"Es sind 12 am Standort Wien, und der Rundgang beginnt um 15:30 Uhr."}, []string{"Der Rundgang beginnt um 12:30 Uhr."}},
+	// words for percent
+	{"Der Zuschuss beträgt 15 vom Hundert der Kosten.", []string{"Der Zuschuss beträgt 15 % der Kosten.", "The grant is 15% of the cost."}, []string{"Der Zuschuss beträgt 25 %."}},
+	{"Satsen er 15 prosent.", []string{"The rate is 15%."}, []string{"The rate is 5%."}},
+	{"Korko on 15 prosenttia.", []string{"The rate is 15%."}, []string{"The rate is 51%."}},
+	{"Umsatz | 15\nGewinn | 3", []string{"Der Umsatz beträgt 15."}, []string{"Der Umsatz beträgt 15 %."}},
+	{"Steuersatz | 19", []string{"Der Steuersatz beträgt 19 %."}, []string{"Der Steuersatz beträgt 91 %."}},
+	// codes
+	{"We follow ISO 9001 and ISO-14001.", []string{"They follow ISO-9001 and ISO 14001."}, []string{"They follow ISO-9002."}},
 }
 
 func TestKindsOfFigures(t *testing.T) {

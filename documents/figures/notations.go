@@ -103,11 +103,15 @@ func (k *known) addCurrencies(text string) {
 		if sign := !unicode.IsLetter([]rune(w)[0]) || strings.HasSuffix(w, "$"); code == "" || !sign && w != strings.ToUpper(w) && (len(w) < word || code == "GBP" || code == "ZAR") {
 			continue
 		}
-		if k.currencies == nil {
-			k.currencies = map[string]bool{}
-		}
-		k.currencies[code] = true
+		k.addCurrency(code)
 	}
+}
+
+func (k *known) addCurrency(code string) {
+	if k.currencies == nil {
+		k.currencies = map[string]bool{}
+	}
+	k.currencies[code] = true
 }
 
 // isForeign reports whether the texts name currencies, but not that of a figure.

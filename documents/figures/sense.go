@@ -12,7 +12,8 @@ import (
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// sense is what the words around a figure say of it, by axis: 1, -1, or 0 if they say nothing or both.
+// sense is what the words around a figure say of it, by axis: 1, -1, or 0 if they say nothing or both. A bound that
+// leaves the figure out ("over", "under") is 2 or -2: what is not over 18 is at most 18.
 type sense [3]int8
 
 const (
@@ -88,7 +89,9 @@ var senses = [...][2]phraseList{
 // Bounds beside a figure.
 var (
 	leastBefore, mostBefore = listOf("least before"), listOf("most before")
+	moreBefore, lessBefore  = listOf("more before"), listOf("less before")
 	leastAfter, mostAfter   = listOf("least after"), listOf("most after")
+	taxes                   = listOf("taxes")
 	negations               = listOf("not")
 	ofFigure                = phraseList{"von", "of", "de"} // "at least of 3"
 	clauseEnd               = regexp.MustCompile(`[,.:]\s|[;!?()|—\n]|(?i:\s(?:and|but|while|whereas|although|after|before|and|und|aber|während|nach|nachdem|et|mais|tandis|après|y|pero|mientras|tras|maar|terwijl|na)\s)`)
@@ -101,10 +104,7 @@ func readSenses(line string, found []Figure) {
 	}
 	from := strings.LastIndexByte(line[:found[0].Start], '\n') + 1
 	for from < len(line) {
-		to := len(line)
-		if m := clauseEnd.FindStringIndex(line[from:]); m != nil {
-			to = from + m[1]
-		}
+		to := endOfClause(line, from)
 		var in []*Figure
 		for i := range found {
 			if f := &found[i]; f.Start >= from && f.Start < to && len(f.Values) > 0 && !f.IsYear() {
@@ -115,6 +115,19 @@ func readSenses(line string, found []Figure) {
 			readClause(line, from, to, in)
 		}
 		from = to
+	}
+}
+
+// endOfClause returns the end of the clause that begins at a place of a line. "Before tax" begins none.
+func endOfClause(line string, from int) int {
+	for to := from; ; {
+		m := clauseEnd.FindStringIndex(line[to:])
+		if m == nil {
+			return len(line)
+		}
+		if to += m[1]; taxes.beginsIn(strings.ToLower(line[to:])) == 0 {
+			return to
+		}
 	}
 }
 
@@ -136,14 +149,18 @@ func readClause(line string, from, to int, in []*Figure) {
 		}
 		before, after := small(line[from:f.Start]), small(line[min(f.End, to):to])
 		before = strings.TrimSpace(before[:len(before)-ofFigure.endsIn(before)])
-		least, most := leastBefore.endsIn(before), mostBefore.endsIn(before)
-		if least+most == 0 {
-			_, second, _ := strings.Cut(after, " ") // "30 days or more", "30 or more"
-			least = max(leastAfter.beginsIn(second), leastAfter.beginsIn(after))
-			most = max(mostAfter.beginsIn(second), mostAfter.beginsIn(after))
-		}
-		if least != most {
-			f.sense[bound] = signOf(least > most, most > least)
+		_, second, _ := strings.Cut(after, " ") // "30 days or more", "30 or more"
+		longest := 0
+		for _, b := range []struct {
+			length int
+			sign   int8
+		}{
+			{leastBefore.endsIn(before), 1}, {mostBefore.endsIn(before), -1}, {moreBefore.endsIn(before), 2}, {lessBefore.endsIn(before), -2},
+			{max(leastAfter.beginsIn(second), leastAfter.beginsIn(after)), 1}, {max(mostAfter.beginsIn(second), mostAfter.beginsIn(after)), -1},
+		} {
+			if b.length > longest {
+				longest, f.sense[bound] = b.length, b.sign
+			}
 		}
 	}
 }
@@ -165,6 +182,9 @@ func (k *known) isContradicted(f Figure) bool {
 	}
 	var same, opposite [len(f.sense)]bool
 	count := func(axis int, sign int8) {
+		if axis == bound && sign*f.sense[axis] == -2 { // the complement
+			return
+		}
 		same[axis] = same[axis] || sign*f.sense[axis] > 0
 		opposite[axis] = opposite[axis] || sign*f.sense[axis] < 0
 	}
@@ -234,6 +254,15 @@ var (
 	// oldAfter matches what stands between a figure and an earlier one: ", up 12 % from".
 	oldAfter = regexp.MustCompile(`(?i)^(?:[^.;:!?|\n]|\.\d){1,80}\s(?:from|compared (?:to|with)|against|gegenüber|nach|von|contre|frente a|desde|tegenover|van)\s(?:the\s)?$`)
 )
+
+// withoutOld returns figures of which those that something became another one from are no rise or fall.
+func withoutOld(found []Figure, pairs []pair) {
+	for i := range found {
+		if slices.ContainsFunc(pairs, func(p pair) bool { return p.old.Start == found[i].Start }) {
+			found[i].sense[change] = 0
+		}
+	}
+}
 
 // pairsIn returns what became what in a sentence: "from 310 to 290", "310 in 2022 and 290 in 2023".
 func pairsIn(line string, found []Figure) (out []pair) {

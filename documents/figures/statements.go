@@ -2,12 +2,13 @@ package figures
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // statement is what a text says of a quantity without a number that stands alone: a share, a multiple, a
@@ -51,19 +52,30 @@ func phraseOf(kind string, value float64, expression string) phrase {
 	return phrase{patternOf(`(?:^|[^\pL\pN])(` + expression + `)(?:$|[^\pL\pN])`), kind, value}
 }
 
-// partWords are the words for parts of a whole, such as "fifths".
-var partWords = strings.Join(slices.Sorted(maps.Keys(words.parts)), "|")
+// partWords are the words for parts of a whole, such as "fifths"; partOrdinals, such as "fifth", name a place in an
+// order unless a word says of what they are a part.
+var partWords, partOrdinals = partsNamed("denominator words"), partsNamed("denominator ordinals")
+
+func partsNamed(list string) string {
+	var names []string
+	for w := range words.lists.Set(list) {
+		name, _, _ := strings.Cut(w, "=")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, "|")
+}
 
 var phrases = []phrase{
 	phraseOf(half, 1, `(?:first|1st) half|h1|erste[sn]? (?:halbjahr|hälfte)|premier semestre|primer semestre|eerste (?:halfjaar|helft)`),
 	phraseOf(half, 2, `(?:second|2nd|latter) half|h2|zweite[sn]? (?:halbjahr|hälfte)|(?:deuxième|second) semestre|segundo semestre|tweede (?:halfjaar|helft)`),
 	phraseOf(share, 1./2, `(?:one|a) half of|half (?:of|the)|die hälfte|la moitié|la mitad|de helft`),
-	phraseOf(share, 1./3, `a third of|one[- ]third|eine?[sm]? drittels?|un tiers de[s]?|un tiers du|un tercio|een derde (?:van|deel)`),
+	phraseOf(share, 1./3, `a third of|one[- ]third|eine?[sm]? drittels?|un tiers d(?:es?|u)|un tercio|een derde (?:van|deel)`),
 	phraseOf(share, 2./3, `two[- ]thirds|zwei drittel|deux tiers|dos tercios|twee derde`),
-	phraseOf(share, 1./4, `a quarter of|one[- ]quarter of|ein viertel|einem viertel|un quart|un cuarto|la cuarta parte|een kwart`),
+	phraseOf(share, 1./4, `a quarter of|one[- ]quarter of|ein viertel|einem viertel|un quart d(?:es?|u)|un cuarto del?|la cuarta parte|een kwart`),
 	phraseOf(share, 3./4, `three[- ]quarters|drei viertel|dreiviertel|trois quarts|tres cuartos|driekwart`),
-	phraseOf(share, 1./5, `a fifth of|one[- ]fifth|ein fünftel|un cinquième|una quinta parte|een vijfde`),
-	phraseOf(share, 1./10, `a tenth of|one[- ]tenth|ein zehntel|un dixième|una décima parte|een tiende`),
+	phraseOf(share, 1./5, `one-fifth|ein fünftel|una quinta parte`),
+	phraseOf(share, 1./10, `one-tenth|ein zehntel|una décima parte`),
 	phraseOf(becomes, 2, `doubled|doubling|verdoppelt\pL*|doublé\pL*|duplic(?:[oó]|aron|ad[oa]s?)|verdubbeld\pL*`),
 	phraseOf(multiple, 2, `twice as \pL+|double (?:the|that|what)|doppelt so \pL+|deux fois plus|el doble|twee keer zo \pL+`),
 	phraseOf(becomes, 3, `tripled|trebled|verdreifacht\pL*|triplé\pL*|triplic(?:[oó]|aron|ad[oa]s?)|verdrievoudigd\pL*`),
@@ -77,7 +89,8 @@ var phrases = []phrase{
 	phraseOf(quarter, 3, `q3|3q|(?:third|3rd) quarter|(?:3\.|dritte[sn]?) quartal|(?:troisième|3e|tercer) trimestre|derde kwartaal`),
 	phraseOf(quarter, 4, `q4|4q|(?:fourth|4th) quarter|(?:4\.|vierte[sn]?) quartal|(?:quatrième|4e|cuarto) trimestre|vierde kwartaal`),
 	phraseOf(fiscal, 0, `fy\s?'?(?:20)?\d\d`),
-	phraseOf(share, 0, `(?:a|one|two|three|four|five|six|seven|eight|nine|eine?[mrs]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|une?|deux|trois|quatre|cinq|un[ao]?|la|dos|tres|cuatro|cinco|een|twee|drie|vijf)[- ](?:`+partWords+`)(?: (?:of|parte)\b)?`),
+	phraseOf(share, 0, `(?:a|one|two|three|four|five|six|seven|eight|nine|eine?[mrs]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|une?|deux|trois|quatre|cinq|un[ao]?|la|dos|tres|cuatro|cinco|een|twee|drie|vijf)[- ](?:`+partWords+`)(?: of\b)?`),
+	phraseOf(share, 0, `(?:(?:an?|one|une?|un[ao]?|la|el|een)[- ](?:`+partOrdinals+`) (?:of|d(?:es?|u|el)|partes?|van|deel)|(?:twee|drie|vier|vijf|zes|zeven|acht|negen) (?:`+partOrdinals+`))`),
 	phraseOf(share, 0, `(?:one|two|three|four|five|six|seven|eight|nine) (?:in|out of) (?:every )?(?:two|three|four|five|six|seven|eight|nine|ten|twenty|hundred)|jede[rsmn]? (?:dritte|vierte|fünfte|zehnte)[rsn]?|(?:une?|deux|trois|quatre) (?:\pL+ )?sur (?:deux|trois|quatre|cinq|six|sept|huit|neuf|dix|vingt|cent)|(?:un[oa]?|dos|tres|cuatro) de cada (?:dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|cien)|(?:één|een|twee|drie|vier) op de (?:twee|drie|vier|vijf|zes|zeven|acht|negen|tien|honderd)|eine?[rsm]? von (?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|hundert)`),
 	phraseOf(clock, 0, `(?:[01]?\d|2[0-4])(?:[:h]|\sh\s)[0-5]\d(?:\s?[ap]\.?m\b)?|(?:[01]?\d|2[0-4])(?:[.:][0-5]\d)?\suhr|(?:1[0-2]|0?[1-9])\s?[ap]\.?m`),
 	phraseOf(ratio, 0, `\d+:\d+`),
@@ -128,6 +141,9 @@ func phrasesIn(text string, phrases []phrase) (out []said) {
 				n, _ := strconv.Atoi(written[len(written)-2:])
 				s.value = float64(2000 + n)
 			case clock:
+				if strings.HasSuffix(written, " am") && language.Detect(text) == "de" { // "12 am Standort"
+					continue
+				}
 				s.value = minutes(written)
 				s.anyHalf = s.value < 12*60 && !strings.ContainsAny(written, "apu")
 			case ratio:
@@ -243,6 +259,10 @@ func (k *known) states(s statement) bool {
 		return true
 	}
 	switch s.kind {
+	case code:
+		if k.literal[s.text] {
+			return true
+		}
 	case fiscal:
 		return slices.ContainsFunc(k.figures, func(f Figure) bool { return f.Plain && f.Values[0] == s.value })
 	case becomes:
