@@ -241,3 +241,12 @@ func TestRichTextHasItsHeadersAndFootersOnce(t *testing.T) {
 	c := read(t, "a.rtf", `{\rtf1\ansi {\headerr `+table+`}{\headerl `+table+`}{\footer Page 1\par}{\footerf\b Customer 88123\par}\pard Rent{\footnote Net.} is 900.\par\pard\intbl a\cell b\cell\row\pard\sect}`)
 	require.Equal(t, "Rent¹ is 900.\n\n¹ Net.\n\na | b\n\nHeader: Animal Hospital Tel. 555 1212\n\nFooter: Customer 88123", c.Text)
 }
+
+func TestEdgesThatSayNothingButThePageAreLeftOut(t *testing.T) {
+	for _, text := range []string{"", "3", "- 3 -", "3/5", "Page 2 of 5", "Page sur", "Página 2 de 5", "Seite von", "Side 1 av 3", "Страница 2 из 5", "第 3 页", "p. 4", "of"} {
+		require.True(t, isPageCounter(text), text)
+	}
+	for _, text := range []string{"Page 2 of the lease", "Acme", "2/5/2026", "Page 12.50", "3 %", "Seite 2 von 5 – vertraulich", "Customer 88123"} {
+		require.False(t, isPageCounter(text), text)
+	}
+}

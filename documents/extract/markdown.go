@@ -69,7 +69,7 @@ func frontMatter(text string, bare bool) (fields []field, body string, ok bool) 
 	}{{"---\n", yamlEnd, yamlKey}, {"+++\n", tomlEnd, tomlKey}} {
 		rest, found := strings.CutPrefix(text, form.open)
 		if end := form.closed.FindStringIndex(rest[:wholeRunes(rest, maxFrontMatter)]); found && end != nil {
-			fields, ok = fieldsOf(rest[:end[0]], form.keys)
+			fields, ok = fieldsOf(rest[:end[0]], form.keys, true)
 			return fields, rest[end[1]:], ok
 		}
 	}
@@ -88,7 +88,7 @@ func frontMatter(text string, bare bool) (fields []field, body string, ok bool) 
 		}
 		return fields, body, len(lines) <= len(fields)+2
 	}
-	fields, ok = fieldsOf(data, yamlKey)
+	fields, ok = fieldsOf(data, yamlKey, false)
 	return fields, body, ok && len(fields) > 1 && distinct(fields)
 }
 
@@ -105,25 +105,29 @@ var (
 	tomlEnd = regexp.MustCompile(`(?m)^\+\+\+[ \t]*$`)
 	yamlKey = regexp.MustCompile(`^["']?(\pL[\pL\pN _./@-]{0,39}?)["']?[ \t]*:(?:[ \t]+(.*))?$`)
 	tomlKey = regexp.MustCompile(`^["']?([\pL_][\pL\pN_.-]{0,39})["']?[ \t]*=[ \t]*(.*)$`)
-	section = regexp.MustCompile(`^\[+[^\[\]=]+\]+$`) // of TOML
+	// listInBrackets matches a list of YAML, which may end in a later line; "[a](b)" is a link.
+	listInBrackets = regexp.MustCompile(`^\[[^\]]*\]?$`)
+	blockOfText    = regexp.MustCompile(`^[>|][-+0-9]*$`)
+	section        = regexp.MustCompile(`^\[+[^\[\]=]+\]+$`) // of TOML
 )
 
 // fieldsOf reads lines of keys and values; a line that is indented or an item continues the
 // value before it. ok is false if a line is neither. Values are not parsed further: "1.10" is no
-// number, and data that a parser would refuse are read, too.
-func fieldsOf(data string, keys *regexp.Regexp) (fields []field, ok bool) {
+// number, and data that a parser would refuse are read, too. Comments and sections stand between
+// marks only: above a text, "# Leave" is its heading.
+func fieldsOf(data string, keys *regexp.Regexp, marked bool) (fields []field, ok bool) {
 	folded := false // the value is a text of several lines
 	for line := range strings.Lines(data) {
 		trimmed := strings.TrimSpace(line)
 		own := keys.FindStringSubmatch(strings.TrimRight(line, " \t\n"))
 		switch {
-		case trimmed == "", strings.HasPrefix(trimmed, "#") && !folded, section.MatchString(trimmed):
+		case trimmed == "", marked && (strings.HasPrefix(trimmed, "#") && !folded || section.MatchString(trimmed)):
 		case own != nil:
 			fields = append(fields, field{key: own[1]})
 			value := strings.TrimSpace(own[2])
-			if folded = strings.HasPrefix(value, ">") || strings.HasPrefix(value, "|"); !folded {
+			if folded = blockOfText.MatchString(value); !folded {
 				fields[len(fields)-1].add(value)
-				folded = value != "" && !strings.HasPrefix(value, "[")
+				folded = value != "" && !listInBrackets.MatchString(value)
 			}
 		case len(fields) > 0 && (trimmed != strings.TrimRight(line, " \t\n") || strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "]")):
 			switch f := &fields[len(fields)-1]; {
@@ -144,7 +148,7 @@ func fieldsOf(data string, keys *regexp.Regexp) (fields []field, ok bool) {
 // add adds a value, or those of a list in brackets.
 func (f *field) add(value string) {
 	values := []string{value}
-	if inner, list := strings.CutPrefix(value, "["); list || strings.HasSuffix(value, ",") || value == "]" {
+	if inner := strings.TrimPrefix(value, "["); listInBrackets.MatchString(value) || strings.HasSuffix(value, ",") || value == "]" {
 		values = strings.Split(strings.TrimSuffix(inner, "]"), ",")
 	}
 	for _, v := range values {

@@ -295,6 +295,10 @@ func (w *openWalker) start(t xml.StartElement) {
 			w.skip++
 			return
 		}
+		if len(w.outer) > maxTableLevel {
+			w.skip++
+			return
+		}
 		w.outer = append(w.outer, w.openTable)
 		w.openTable = openTable{open: true, above: map[int]openCell{}}
 		if w.sheet && len(w.outer) == 1 {
@@ -536,7 +540,7 @@ func (w *openWalker) end(name string) {
 // addEdge adds a header or footer, each once, if it has text and is no page counter.
 func addEdge(edges []string, kind, text string) []string {
 	text = strings.Join(strings.Fields(text), " ")
-	if isPageNumber(text) || isPageWord(text) || numberOfPage.MatchString(text) || pageWord.MatchString(text) && numberOfAll.MatchString(text) {
+	if isPageCounter(text) {
 		return edges
 	}
 	if edge := kind + ": " + text; !slices.Contains(edges, edge) && len(edges) < 100 {

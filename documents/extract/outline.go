@@ -74,10 +74,14 @@ func flatCells(cells []string) []string {
 const maxInCell = 300
 
 // inCell writes rows as text of a cell: "small: 10, 100; large: , 200". Empty cells keep their
-// places.
+// places. It ends when the text is longer than maxInCell, unless it is one row.
 func inCell(rows [][]string) string {
 	var out []string
-	for _, row := range rows {
+	length := 0
+	for i, row := range rows {
+		if i > 1 && length > maxInCell { // it is no text of a cell
+			break
+		}
 		cells := flatCells(row)
 		switch {
 		case len(cells) == 0:
@@ -85,6 +89,9 @@ func inCell(rows [][]string) string {
 			out = append(out, strings.TrimPrefix(strings.Join(cells, ", "), ", "))
 		default:
 			out = append(out, strings.TrimSuffix(cells[0], ":")+": "+strings.Join(cells[1:], ", "))
+		}
+		for _, c := range cells {
+			length += len(c)
 		}
 	}
 	return strings.Join(out, "; ")

@@ -154,11 +154,23 @@ type counters struct {
 
 func newCounters(pages int) counters { return counters{pages, map[string]map[int]int{}} }
 
+// pageNames are words for a page before its number.
+const pageNames = `page|pages|p|pg|seite|s|blatt|pagina|página|pág|pag|side|sida|sivu|strona|str|strana|stránka|oldal|sayfa|страница|стр|с|сторінка|σελίδα|σελ|halaman|trang|الصفحة|صفحة|עמוד|第`
+
+// pageCounter matches what a program writes around the numbers of a page and of all pages: "Page 2 of 5", or
+// "Seite von" where the numbers are left out.
+var pageCounter = regexp.MustCompile(`(?i)^[\d\s.:,/|()‹›<>·–—-]*(?:(?:` + pageNames + `|slide|folie|diapositive|diapositiva|dia)(?:[\d\s.:,/|()–—-]+(?:\pL{1,4}[\d\s.:,/|()–—-]*)?)?|(?:of|von|sur|de|di|van|av|af|z|из)[\d\s–—-]*)?$`)
+
+// isPageCounter reports whether a header or a footer says nothing but the page.
+func isPageCounter(text string) bool {
+	return pageCounter.MatchString(text) && !hasAmountOrDate.MatchString(text)
+}
+
 var (
 	pageWord     = regexp.MustCompile(`(?i)^\s*(?:page|seite|pagina|página|pág|side|sida|sivu|strona|str|strana|stránka|oldal|sayfa|страница|стр|halaman|trang)\b`)
 	onlyNumber   = regexp.MustCompile(`^[^\pL\pN.,]{0,3}\s*(\d{1,5})\s*[^\pL\pN,%°]{0,3}$`)
 	numberOfAll  = regexp.MustCompile(`^(?:[^\d]{0,20})(\d{1,5})(\s*(?:/|\||[^\d]{1,12}\s)\s*)(\d{1,5})[^\pL\pN%]{0,3}$`)
-	numberOfPage = regexp.MustCompile(`^(?i:[^\pL\pN]{0,3}(?:page|pages|p|pg|seite|s|blatt|pagina|página|pág|pag|side|sida|sivu|strona|str|strana|stránka|oldal|sayfa|страница|стр|с|сторінка|σελίδα|σελ|halaman|trang|الصفحة|صفحة|עמוד|第)[.:]?\s*[-–]?\s*(\d{1,5})(?:\s*[页頁ページ]*)[^\pL\pN]{0,3})$`)
+	numberOfPage = regexp.MustCompile(`^(?i:[^\pL\pN]{0,3}(?:` + pageNames + `)[.:]?\s*[-–]?\s*(\d{1,5})(?:\s*[页頁ページ]*)[^\pL\pN]{0,3})$`)
 	pageAfter    = regexp.MustCompile(`^[^\pL\pN]{0,3}(\d{1,5})\s?(?:페이지|ページ|页|頁|쪽|\. oldal|หน้า)[^\pL\pN]{0,3}$`)
 )
 

@@ -65,7 +65,7 @@ type rtfTable struct {
 }
 
 const (
-	maxRTFLevel = 20 // of tables in cells
+	maxTableLevel = 20 // of tables in cells
 	maxRTFDepth = 1000
 	maxRTFFonts = 10_000
 )
@@ -270,7 +270,7 @@ func (r *rtfReader) word(word string, n int) {
 		r.o.row(r.cells)
 		r.cells, r.broken = nil, false
 	case "itap":
-		r.level = min(n, maxRTFLevel)
+		r.level = min(n, maxTableLevel)
 		r.openInner(r.level)
 	case "nestcell":
 		level := max(r.level, 2)

@@ -502,7 +502,7 @@ func (r *sheetReader) scan(block []byte, s *sheetShape, seen map[string]bool) {
 				kind = "Footer: "
 			}
 			text = strings.ReplaceAll(text, "＆", "&")
-			if strings.ContainsFunc(text, language.IsAlphanumeric) && !seen[kind+text] && !isPageWord(text) {
+			if strings.ContainsFunc(text, language.IsAlphanumeric) && !seen[kind+text] && (!isPageCounter(text) || strings.ContainsAny(text, "0123456789")) { // its own numbers are codes
 				seen[kind+text] = true
 				s.edges = append(s.edges, kind+text)
 			}
@@ -569,14 +569,6 @@ func unusualStyles(book *excelize.File) map[int]string {
 		}
 	}
 	return out
-}
-
-func isPageWord(text string) bool {
-	switch strings.ToLower(text) {
-	case "page", "page of", "slide", "seite", "seite von", "folie", "of", "/":
-		return true
-	}
-	return false
 }
 
 // writeDrawings writes the text boxes, charts and comments of a sheet.

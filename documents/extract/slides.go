@@ -98,7 +98,7 @@ func (d *presentation) writeSlide(part string, number int) error {
 		case "dt", "ftr", "hdr":
 			d.addEdge(p.text.String())
 		case "sldNum":
-			if text := strings.Trim(p.text.String(), " |·-–—/‹›<>\u00a0"); !isPageWord(text) && !isPageNumber(text) {
+			if text := strings.Trim(p.text.String(), " |·-–—/‹›<>\u00a0"); !isPageCounter(text) {
 				d.addEdge(text)
 			}
 		default:

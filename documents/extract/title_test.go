@@ -81,6 +81,9 @@ func TestFrontMatterIsATableAboveTheText(t *testing.T) {
 		"data alone":        {"a.md", "---\ntitle: Leave policy\ndate: 4 May\n---", "Leave policy", "title | Leave policy\ndate | 4 May"},
 		"keys in a text":    {"a.txt", "Ann: hello\nBo: good day\n\nText.", "", "Ann: hello\nBo: good day\n\nText."},
 		"a talk":            {"a.md", "Ann: hello\nBo: good day\nAnn: bye\n\nText.", "", "Ann: hello\nBo: good day\nAnn: bye\n\nText."},
+		"a heading":         {"a.md", "# Leave policy\nVersion: 3\nOwner: HR\n\nText.", "Leave policy", "# Leave policy\nVersion: 3\nOwner: HR\n\nText."},
+		"a mark":            {"a.md", "[Draft]\nVersion: 3\nOwner: HR\n\nText.", "", "[Draft]\nVersion: 3\nOwner: HR\n\nText."},
+		"signs in values":   {"a.md", "Limit: >5 %\nScope: > 3 m\nSource: [Report](https://a.example)\nTags: [a, b]\n\nText.", "", "Limit | >5 %\nScope | > 3 m\nSource | [Report](https://a.example)\nTags | a, b\n\nText."},
 		"a rule":            {"a.md", "---\nA sentence: it is no key.\nText.\n---\nMore.", "", "---\nA sentence: it is no key.\nText.\n---\nMore."},
 		"a heading in text": {"a.md", "% of staff\nwho leave\n\nText.", "", "% of staff\nwho leave\n\nText."},
 	} {

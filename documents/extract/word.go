@@ -264,18 +264,13 @@ func (d *wordDocument) writeEdges(main string) error {
 				return err
 			}
 			text := strings.Join(strings.Fields(o.out.String()), " ")
-			if text != "" && !isPageNumber(text) && !seen[text] {
+			if text != "" && !isPageCounter(text) && !seen[text] {
 				seen[text] = true
 				d.o.add(paragraph, strings.ToUpper(kind[:1])+kind[1:]+": ", text)
 			}
 		}
 	}
 	return nil
-}
-
-// isPageNumber reports whether a header or a footer says nothing but the page.
-func isPageNumber(text string) bool {
-	return strings.Trim(text, "0123456789 -–—/|") == ""
 }
 
 type wordStyle struct {

@@ -70,6 +70,8 @@ func TestRequestsForAJudgement(t *testing.T) {
 		"Wat vind je van het contract?":                            true,
 		"Is het contract eerlijk?":                                 true,
 		"What is the notice period?":                               false,
+		"How long is the voucher good for?":                        false,
+		"Is the clause good for the tenant?":                       true,
 		"Should a breach be reported?":                             false,
 		"Are goods returned in good condition paid for?":           false,
 		"Does the report have recommendations for the board?":      false,

@@ -1,6 +1,8 @@
 package offline
 
 import (
+	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -311,7 +313,7 @@ func byLead(all []itemList) map[string]itemList {
 // has reports whether a sentence is an item of the list, or a part of one.
 func (l itemList) has(s excerpt.Excerpt) bool {
 	return slices.ContainsFunc(l.items, func(x excerpt.Excerpt) bool {
-		return x.DocID == s.DocID && (strings.Contains(s.Text, x.Text) || strings.Contains(x.Text, s.Text))
+		return x.DocID == s.DocID && strings.Contains(x.Text, s.Text)
 	})
 }
 
@@ -319,7 +321,7 @@ func (l itemList) has(s excerpt.Excerpt) bool {
 func (p pool) joinItems(quotes []excerpt.Excerpt) []excerpt.Excerpt {
 	const short = 8 // items
 	for i, s := range quotes {
-		for _, l := range p.lists {
+		for _, l := range slices.SortedFunc(maps.Values(p.lists), innermost) {
 			if len(l.items) > short || l.docID != s.DocID || !l.has(s) || !slices.ContainsFunc(quotes[i+1:], l.has) {
 				continue
 			}
@@ -330,6 +332,11 @@ func (p pool) joinItems(quotes []excerpt.Excerpt) []excerpt.Excerpt {
 		}
 	}
 	return quotes
+}
+
+// innermost puts a list before those around it.
+func innermost(a, b itemList) int {
+	return cmp.Or(len(a.items)-len(b.items), strings.Compare(leadKey(a.lead), leadKey(b.lead)))
 }
 
 func leadKey(s excerpt.Excerpt) string {

@@ -235,3 +235,12 @@ func TestRowsKeepTheirHeaderInLaterPassages(t *testing.T) {
 		require.Equal(t, "Name | Symbol | Density", x.Columns)
 	}
 }
+
+func TestSentencesWithTheWordOfAnItemAreQuotedThemselves(t *testing.T) {
+	doc := "# Lease\n\nThe tenant pays:\n\n- rent\n- heating\n\n## Amounts\n\nThe rent of the flat is 500 € a month. The heating of the flat is 80 € a month."
+	f := opened(map[string]string{"Lease": doc}, "Lease")
+	f.Message = "How much are the rent and the heating of the flat?"
+	answer := Inquire(f)
+	require.Contains(t, answer, "500 €")
+	require.Contains(t, answer, "80 €")
+}

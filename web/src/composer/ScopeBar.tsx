@@ -1,19 +1,23 @@
 import { ListFilter, X } from "lucide-react";
-import { Suspense, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import { useConfig } from "../api/useConfig";
 import { useLibrary } from "../documents/library";
 import { useSpaces } from "../spaces/spaces";
 import { IconButton } from "../ui/Button";
 import { lazy } from "../ui/lazy";
 import { words } from "../words";
-import { setScope, useScope } from "./scope";
+import { keepSpaces, setScope, useScope } from "./scope";
 
 const ScopeDialog = lazy(() => import("./ScopeDialog"));
 
 /** Shows what the answers of a thread may use, if not everything, and lets the user change that. */
 export function ScopeRow({ threadId }: { threadId: string | null }) {
   const scope = useScope(threadId);
+  const spaces = useSpaces();
   const [open, setOpen] = useState(false);
+  useEffect(() => {
+    if (spaces) keepSpaces(threadId, new Set(spaces.filter((s) => !s.deleted_at).map((s) => s.id)));
+  }, [threadId, scope, spaces]);
   if (!scope) return null;
   const names = [...scope.sets, ...scope.docs].map((d) => d.title);
   const rest = [...(scope.spaces ? [words.composer.also(scope.spaces.map((s) => s.title))] : []), ...(scope.noWeb ? [words.composer.noWeb] : [])];

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { clearStorage } from "../lib/storage";
 import { docOf, messageContent } from "./outgoing";
 import { submission } from "../thread/bodies";
-import { moveScope, scopeOf, setScope, within } from "./scope";
+import { keepSpaces, moveScope, scopeOf, setScope, within } from "./scope";
 
 const leave = { docs: [{ id: "a", title: "Leave" }], sets: [{ id: "s", title: "Rules" }] };
 
@@ -53,6 +53,15 @@ describe("the documents that a conversation may use", () => {
     const content = within(own, scopeOf("t"));
     expect(content).toMatchObject({ taggedDocIds: ["b"], spaceIds: ["team"] });
     expect(submission("t", { ...content, attachments: [], onBusy: "supersede" }, "c", undefined, "supersede")).toMatchObject({ space_ids: ["team"] });
+  });
+
+  it("leave out a space that the person no longer has, so that messages are not refused", () => {
+    setScope("t", { docs: [], sets: [], spaces: [{ id: "team", title: "Team" }, { id: "lost", title: "Lost" }], noWeb: true });
+    keepSpaces("t", new Set(["team"]));
+    expect(scopeOf("t")).toEqual({ docs: [], sets: [], spaces: [{ id: "team", title: "Team" }], noWeb: true });
+    setScope("u", { docs: [], sets: [], spaces: [{ id: "lost", title: "Lost" }] });
+    keepSpaces("u", new Set(["team"]));
+    expect(scopeOf("u")).toBeNull();
   });
 
   it("are all if the stored value is invalid", () => {

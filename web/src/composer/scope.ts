@@ -40,6 +40,13 @@ export function setScope(threadId: string | null, scope: Scope | null): void {
   for (const changed of listeners) changed();
 }
 
+/** Leaves out of a thread's scope the spaces that the person no longer has: the server refuses messages with them. */
+export function keepSpaces(threadId: string | null, known: ReadonlySet<string>): void {
+  const scope = scopeOf(threadId);
+  const spaces = scope?.spaces?.filter((s) => known.has(s.id));
+  if (scope && spaces && spaces.length < scope.spaces!.length) setScope(threadId, { ...scope, spaces });
+}
+
 /** Moves the choice of the welcome page to the thread that starts there. */
 export function moveScope(threadId: string): void {
   const scope = scopeOf(null);

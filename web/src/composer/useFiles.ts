@@ -54,8 +54,7 @@ export function useFiles(initial: Attachment[], conversation: string | null, onD
       const before = mentioned.current;
       mentioned.current = Promise.allSettled([adding, before]);
       await before;
-      const doc = await adding;
-      place.forget();
+      const doc = await adding.finally(() => place.forget());
       if (!doc || left.current) return;
       setKept((all) => [...all, { id: doc.id, pasted: title !== undefined }]);
       onDocument(doc, place.at());

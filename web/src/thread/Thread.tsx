@@ -7,7 +7,7 @@ import { Composer } from "../composer/Composer";
 import { backToMessage } from "../composer/focus";
 import { readDoc } from "../composer/incoming";
 import { messageContent, type Node } from "../composer/outgoing";
-import { setScope } from "../composer/scope";
+import { scopeOf, setScope } from "../composer/scope";
 import type { ComposerHandle, ComposerProps, Outgoing } from "../composer/types";
 import { LIBRARY, useLibrary } from "../documents/library";
 import { Imports, useImports } from "../imports/imports";
@@ -88,7 +88,10 @@ function Conversation({ threadId, first, sharing, onActivity, onFirstAccepted, o
   }, [marked, threadId]);
   const { store } = thread;
   const spaces = useConversation(threadId)?.space_ids;
-  useEffect(() => setBeside(spaces ?? []), [spaces]);
+  useEffect(() => {
+    setBeside(spaces ?? []);
+    return () => setBeside([]);
+  }, [spaces]);
   const { author, changed } = sharing ?? {};
   const known = useRef(changed);
   useEffect(() => {
@@ -265,7 +268,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
                   onAsk={onAsk}
                   onLimit={(doc) => {
                     reply.cancel();
-                    setScope(threadId, { docs: [{ id: doc.id, title: doc.title }], sets: [] });
+                    setScope(threadId, { ...scopeOf(threadId), docs: [{ id: doc.id, title: doc.title }], sets: [] });
                     composer.current?.focus();
                   }}
                   onCite={onCite}

@@ -7,9 +7,10 @@ const TRIES = 3; // while the server answers: then it no longer has this version
 
 /** Stylesheets of chunks that failed to load. Vite asks for each only once. */
 const unstyled = new Set<HTMLLinkElement>();
-if (typeof document !== "undefined") document.addEventListener("error", (e) => e.target instanceof HTMLLinkElement && unstyled.add(e.target), true);
+if (typeof document !== "undefined") document.addEventListener("error", (e) => e.target instanceof HTMLLinkElement && e.target.rel === "stylesheet" && unstyled.add(e.target), true);
 
-const restyle = (): Promise<unknown> =>
+/** Asks for them again. Those in vain, which failed for another chunk, do not make this one fail. */
+const restyle = (vain: Set<HTMLLinkElement>): Promise<unknown> =>
   Promise.all(
     [...unstyled].map(
       (old) =>
@@ -22,7 +23,8 @@ const restyle = (): Promise<unknown> =>
           link.onerror = () => {
             unstyled.delete(link); // the old one stands for it
             link.remove();
-            reject(new Error(`${link.href} could not be loaded.`));
+            if (vain.has(old)) resolve();
+            else reject(new Error(`${link.href} could not be loaded.`));
           };
           old.after(link);
         }),
@@ -61,10 +63,11 @@ const pause = (ms: number): Promise<void> =>
 
 /** Loads a chunk of the page, however long the server cannot be reached. It fails if the server answers but does not have it. */
 export async function loaded<T>(read: () => Promise<T>): Promise<T> {
+  const vain = new Set(unstyled);
   for (let left = TRIES; ; ) {
     try {
       const chunk = await read();
-      await restyle();
+      await restyle(vain);
       return chunk;
     } catch (err) {
       if (--left === 0) throw err;
