@@ -58,8 +58,20 @@ func (b mcpBackend) Imports(ctx context.Context, owner string) ([]chat.Import, a
 	return list, importsJSON{showAll(list, showImport)}, err
 }
 
-func (b mcpBackend) CheckVisible(ctx context.Context, owner, field string, ids []string) error {
-	return b.s.checkVisible(ctx, owner, field, ids)
+func (b mcpBackend) CheckVisible(ctx context.Context, who identity.Caller, field string, ids []string) error {
+	return b.s.checkVisible(ctx, who.ID, field, ids)
+}
+
+func (b mcpBackend) InScope(ctx context.Context, who identity.Caller, thread string, spaces []string) (context.Context, error) {
+	var p dialect.Problems
+	err := b.s.checkScope(ctx, &p, who, spaces)
+	if err == nil {
+		err = p.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.s.inScope(db.InThread(ctx, thread), who, thread, spaces)
 }
 
 func (b mcpBackend) Ask(ctx context.Context, who identity.Caller, in dialect.Submit) (chat.Turn, *follow.Viewer, error) {

@@ -88,7 +88,8 @@ func (s *server) liveTarget(ctx context.Context, owner string, in dialect.Cancel
 	return chat.Turn{}, false
 }
 
-// liveTurn returns a turn of an open thread, with the fields that the workflow knows.
+// liveTurn returns a turn of an open thread, with the fields that the workflow knows. Its space is
+// that of the newest started turn.
 func liveTurn(state chat.ThreadState, thread, turnID string) chat.Turn {
-	return chat.Turn{ID: turnID, ThreadID: thread, Owner: state.Owner, StreamRunID: state.Names[turnID].RunID, Status: chat.TurnRunning}
+	return chat.Turn{ID: turnID, ThreadID: thread, Owner: state.Owner, Space: state.Space, StreamRunID: state.Names[turnID].RunID, Status: chat.TurnRunning}
 }

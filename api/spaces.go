@@ -184,6 +184,32 @@ func libraryOf(ctx context.Context, owner string) string {
 	return owner
 }
 
+// inScope returns a context that sees, besides the caller's documents, those of the spaces that a
+// message names and of its conversation's scope, as far as the caller reads them.
+func (s *server) inScope(ctx context.Context, who identity.Caller, thread string, spaces []string) (context.Context, error) {
+	if db.SpaceOf(ctx) != "" || who.Anonymous {
+		return ctx, nil
+	}
+	if thread != "" {
+		v, err := s.Store.Conversation(ctx, who.ID, thread)
+		if err != nil && !notFound(err) {
+			return nil, err
+		}
+		spaces = slices.Concat(spaces, v.Scope)
+	}
+	var read []string
+	for _, id := range spaces {
+		switch _, err := s.Store.Space(ctx, who.ID, id, chat.Reader); {
+		case notFound(err):
+		case err != nil:
+			return nil, err
+		case !slices.Contains(read, id):
+			read = append(read, id)
+		}
+	}
+	return db.InSpace(ctx, chat.Scope(read)), nil
+}
+
 // checkScope notes spaces for the scope of a conversation that the caller does not read.
 func (s *server) checkScope(ctx context.Context, p *dialect.Problems, who identity.Caller, spaces []string) error {
 	if len(spaces) > 0 && db.SpaceOf(ctx) != "" {

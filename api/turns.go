@@ -92,7 +92,7 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 	ctx, cancel := request.Detached(ctx)
 	defer cancel()
 	submit := chat.Submit{
-		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: onBusy(in), Replaces: in.Replaces, Cancelled: cancelled,
+		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, Space: row.Space, OnBusy: onBusy(in), Replaces: in.Replaces, Cancelled: cancelled,
 		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID, RequestID: who.RequestID,
 		Generation: row.Generation,
 	}
@@ -475,8 +475,11 @@ func (s *server) checkSubmit(ctx context.Context, who identity.Caller, in dialec
 		return nil, err
 	}
 	sees := db.InThread(ctx, in.ThreadID)
-	if scope := chat.Scope(in.Content.Spaces); scope != "" {
-		sees = db.InSpace(sees, scope)
+	if len(in.Content.TaggedDocs)+len(in.Content.TaggedSets) > 0 {
+		var err error
+		if sees, err = s.inScope(sees, who, in.ThreadID, in.Content.Spaces); err != nil {
+			return nil, err
+		}
 	}
 	docs, err := s.checkTags(sees, &p, owner, "", in.Content.TaggedDocs, in.Content.TaggedSets)
 	if err != nil {

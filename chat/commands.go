@@ -13,6 +13,7 @@ type Submit struct {
 	ThreadID string
 	TurnID   string
 	OnBusy   OnBusy
+	Space    string // of its row
 	// Replaces is a turn that waits: this one takes its place in the queue, and it disappears
 	// from the history. Empty: none.
 	Replaces string

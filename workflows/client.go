@@ -118,7 +118,7 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.Subm
 func (c *Client) submitRequest(s chat.Submit) SubmitRequest {
 	r := SubmitRequest{
 		Rules:  &c.Rules,
-		TurnID: s.TurnID, Owner: s.Owner, OnBusy: s.OnBusy, Replaces: s.Replaces, Cancelled: s.Cancelled, Generation: s.Generation,
+		TurnID: s.TurnID, Owner: s.Owner, OnBusy: s.OnBusy, Space: s.Space, Replaces: s.Replaces, Cancelled: s.Cancelled, Generation: s.Generation,
 		RunID: s.StreamRunID, RequestID: s.RequestID, Client: chat.ClientKey(s.ClientTurnID), Hash: s.ContentHash,
 	}
 	if s.NoRepeat {

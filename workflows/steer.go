@@ -12,11 +12,13 @@ import (
 // maxGiven bounds the messages that wait for a turn's next round.
 const maxGiven = 10
 
-// mayBeGiven reports whether the open turn will read the message before its next model call.
+// mayBeGiven reports whether the open turn will read the message before its next model call. The
+// turn reads no space that the message adds to the scope.
 func (t *thread) mayBeGiven(s SubmitRequest) bool {
 	u := t.turn
 	if s.OnBusy != chat.Steer || s.Unsaved != nil || u == nil || !u.steerable ||
-		u.Unsaved != nil || u.Stopped != "" || u.settling || u.Overdrawn || len(u.Given) >= maxGiven {
+		u.Unsaved != nil || u.Stopped != "" || u.settling || u.Overdrawn || len(u.Given) >= maxGiven ||
+		slices.ContainsFunc(chat.SpacesIn(s.Space), func(id string) bool { return !slices.Contains(chat.SpacesIn(u.Space), id) }) {
 		return false
 	}
 	why, _ := t.stoppedBefore(s)

@@ -42,6 +42,24 @@ func TestMessageThatSteersReachesTheModelBeforeItsNextCall(t *testing.T) {
 	require.Equal(t, [][]int{nil, {2}}, [][]int{s.thinks[0].Given, s.thinks[1].Given})
 }
 
+// Rule C20. The running turn reads nothing of a space that a message adds.
+func TestMessageThatAddsASpaceWaitsForItsOwnTurn(t *testing.T) {
+	for space, given := range map[string]bool{"": true, "+team": true, "+team+other": false} {
+		s := steerable()
+		s.begin.Space = "+team"
+		p := newHarness(t, s)
+		p.submitAt(0, "t1", chat.Supersede)
+		var got *reply
+		p.at(1, func() {
+			got = p.update(workflows.UpdateSubmit, "t2", workflows.SubmitRequest{TurnID: "t2", OnBusy: chat.Steer, Space: space})
+		})
+		p.at(2, func() { p.resume(decide(yes("c1"))) })
+		p.run()
+		require.Equal(t, given, got.value.(workflows.SubmitReply).Given, space)
+		require.Equal(t, given, len(statuses(p.endings)) == 1, space)
+	}
+}
+
 func TestMessageThatSteersIsCarriedIntoTheNextRun(t *testing.T) {
 	s := steerable()
 	p := newHarness(t, s)

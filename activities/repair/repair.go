@@ -273,9 +273,8 @@ func (k *check) compare(ctx context.Context, run chat.WorkflowRun, rows []chat.T
 const stuckAfter = 20 * time.Second
 
 // EndStuck ends the run of a thread that has not accepted a message in time, if Temporal has lost
-// its workflow task: no worker gets it, and the run would never accept a message. It ends a run
-// that this process has seen in the same state for stuckAfter, and that has no turn: nothing is
-// lost, and the next message starts a new run.
+// its workflow task: no worker gets it, and the run would never accept a message. The run has no
+// turn, so nothing is lost, and the next message starts a new one.
 func (c *Checker) EndStuck(ctx context.Context, owner, threadID string) error {
 	key := "stuck " + threadID
 	open, err := c.Store.OpenTurns(ctx, owner, threadID)
@@ -286,12 +285,12 @@ func (c *Checker) EndStuck(ctx context.Context, owner, threadID string) error {
 	if err != nil {
 		return err
 	}
-	if run.Status != chat.RunOpen || !run.Waits || len(open) > 0 {
+	if len(open) > 0 {
 		c.forgetSighting(key)
 		return nil
 	}
-	if c.seenFor(key, fmt.Sprint(run.ID, run.Length)) < stuckAfter {
-		return nil
+	if lost, err := c.hasLostTask(ctx, key, run, stuckAfter); err != nil || !lost {
+		return err
 	}
 	c.forgetSighting(key)
 	c.Log.Warn("ended the run of a thread whose workflow task is lost", "thread", threadID, "workflow_run", run.ID)
@@ -301,20 +300,25 @@ func (c *Checker) EndStuck(ctx context.Context, owner, threadID string) error {
 // lostAfter is how long a workflow task of a thread with an open turn waits before it counts as lost.
 const lostAfter = time.Minute
 
-// endLost ends a run whose workflow task Temporal has lost, so that its turns are settled. It is
-// sure of that when workers are idle, and the same task, which no worker ever had, has waited for
-// lostAfter: a task that fails, because no worker can replay the thread, may succeed later.
+// hasLostTask reports whether Temporal has lost the workflow task of a run. It is sure of that
+// when workers are idle, and the same task, which no worker ever had, has waited for so long: one
+// that fails, because no worker can replay the thread, or for which no worker is there, may succeed
+// later.
+func (c *Checker) hasLostTask(ctx context.Context, key string, run chat.WorkflowRun, after time.Duration) (bool, error) {
+	if run.Status != chat.RunOpen || !run.Waits || run.Tries > 1 {
+		c.forgetSighting(key)
+		return false, nil
+	}
+	if c.seenFor(key, fmt.Sprint(run.ID, run.Length)) < after {
+		return false, nil
+	}
+	return c.Threads.Idle(ctx)
+}
+
+// endLost ends a run whose workflow task Temporal has lost, so that its turns are settled.
 func (k *check) endLost(ctx context.Context, run chat.WorkflowRun) (chat.WorkflowRun, error) {
 	key := "lost " + k.thread
-	if run.Status != chat.RunOpen || !run.Waits || run.Tries > 1 {
-		k.forgetSighting(key)
-		return run, nil
-	}
-	if k.seenFor(key, fmt.Sprint(run.ID, run.Length)) < lostAfter {
-		return run, nil
-	}
-	idle, err := k.Threads.Idle(ctx)
-	if err != nil || !idle || k.DryRun {
+	if lost, err := k.hasLostTask(ctx, key, run, lostAfter); err != nil || !lost || k.DryRun {
 		return run, err
 	}
 	if err := k.Threads.EndRun(ctx, k.thread, run.ID, "its workflow task is lost"); err != nil {

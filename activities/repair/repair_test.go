@@ -337,13 +337,15 @@ func TestRunWhoseWorkflowTaskIsLostIsEnded(t *testing.T) {
 		turn  chat.TurnStatus
 		ends  bool
 	}{
-		"lost":                {lost, stuckAfter, "", true},
-		"a moment ago":        {lost, stuckAfter / 2, "", false},
-		"it had another task": {chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 5, Waits: true}, stuckAfter, "", false},
-		"a worker has it":     {chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 2}, stuckAfter, "", false},
-		"the next run":        {chat.WorkflowRun{Status: chat.RunOpen, ID: "next", Length: 2, Waits: true}, stuckAfter, "", false},
-		"closed":              {chat.WorkflowRun{Status: chat.RunCompleted, ID: "run", Length: 2}, stuckAfter, "", false},
-		"it has a turn":       {lost, stuckAfter, chat.TurnInterrupted, false},
+		"no worker is there":      {lost, stuckAfter, "", false},
+		"no worker can replay it": {chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 2, Waits: true, Tries: 7}, stuckAfter, "", false},
+		"lost":                    {lost, stuckAfter, "", true},
+		"a moment ago":            {lost, stuckAfter / 2, "", false},
+		"it had another task":     {chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 5, Waits: true}, stuckAfter, "", false},
+		"a worker has it":         {chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 2}, stuckAfter, "", false},
+		"the next run":            {chat.WorkflowRun{Status: chat.RunOpen, ID: "next", Length: 2, Waits: true}, stuckAfter, "", false},
+		"closed":                  {chat.WorkflowRun{Status: chat.RunCompleted, ID: "run", Length: 2}, stuckAfter, "", false},
+		"it has a turn":           {lost, stuckAfter, chat.TurnInterrupted, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t)
@@ -351,7 +353,7 @@ func TestRunWhoseWorkflowTaskIsLostIsEnded(t *testing.T) {
 			if c.turn != "" {
 				b.mark(turn, c.turn)
 			}
-			b.engine.runs[b.thread] = lost
+			b.engine.runs[b.thread], b.engine.busyQueue = lost, name == "no worker is there"
 			require.NoError(t, b.EndStuck(t.Context(), owner, b.thread))
 			require.Empty(t, b.engine.endedRuns)
 			if c.turn == "" {

@@ -199,7 +199,7 @@ func (s *Server) offerSearch(in *call, arguments json.RawMessage, _ func(string)
 	if err := s.enter(&p, in, a.Space); err != nil {
 		return nil, err
 	}
-	if err := s.Backend.CheckVisible(in.ctx, in.who.ID, "doc_ids", ids); err != nil {
+	if err := s.Backend.CheckVisible(in.ctx, in.who, "doc_ids", ids); err != nil {
 		return nil, err
 	}
 	found, shown, err := s.Backend.Search(in.ctx, in.who, query, ids, a.Limit)
@@ -290,11 +290,11 @@ func (s *Server) offerAsk(in *call, arguments json.RawMessage, report func(strin
 	if err := s.enter(&p, in, a.Space); err != nil {
 		return nil, err
 	}
-	sees := in.ctx
-	if len(spaces) > 0 {
-		sees = db.InSpace(sees, chat.Scope(spaces))
+	sees, err := s.Backend.InScope(in.ctx, in.who, thread, spaces)
+	if err != nil {
+		return nil, err
 	}
-	if err := s.Backend.CheckVisible(sees, in.who.ID, "doc_ids", ids); err != nil {
+	if err := s.Backend.CheckVisible(sees, in.who, "doc_ids", ids); err != nil {
 		return nil, err
 	}
 	if a.Answer != nil {

@@ -63,8 +63,11 @@ type Backend interface {
 	Import(ctx context.Context, who identity.Caller, link string, report func(chat.Import)) (i chat.Import, shown any, _ error)
 	// Imports lists the caller's imports, and their JSON.
 	Imports(ctx context.Context, owner string) (list []chat.Import, shown any, _ error)
-	// CheckVisible refuses ids of documents that the owner cannot see.
-	CheckVisible(ctx context.Context, owner, field string, ids []string) error
+	// CheckVisible refuses ids of documents that the caller cannot see.
+	CheckVisible(ctx context.Context, who identity.Caller, field string, ids []string) error
+	// InScope returns a context that sees what a message to a thread sees that names spaces. It
+	// refuses those that the caller does not read.
+	InScope(ctx context.Context, who identity.Caller, thread string, spaces []string) (context.Context, error)
 	// Ask submits a turn and follows it; close the viewer.
 	Ask(ctx context.Context, who identity.Caller, in dialect.Submit) (chat.Turn, *follow.Viewer, error)
 	// Question returns the question that a thread of the owner's waits on, nil for none.

@@ -42,8 +42,12 @@ func (s *Store) Summaries(ctx context.Context, owner, threadID string) (list []d
 	defer end(&err)
 	rows, err := s.db.Read.Summaries(ctx, sqlcgen.SummariesParams{Owner: owner, ThreadID: threadID})
 	for _, row := range rows {
-		if show, err := s.shows(ctx, owner, row.SpaceID); err != nil || !show {
+		show, err := s.shows(ctx, owner, row.SpaceID)
+		if err != nil {
 			return nil, err
+		}
+		if !show {
+			continue
 		}
 		list = append(list, db.Summary{TurnID: row.TurnID, Text: row.Text, At: record.Time(row.CreatedAt)})
 	}

@@ -132,8 +132,10 @@ func (s *Store) deleteUser(ctx context.Context, owner string, before time.Time) 
 				return err
 			}
 		}
-		if err := forgetSigner(ctx, q, owner); err != nil {
-			return err
+		if before.IsZero() { // anonymous people are in no space
+			if err := forgetSigner(ctx, q, owner); err != nil {
+				return err
+			}
 		}
 		return q.DeleteUserSpending(ctx, ownerSubject(owner))
 	})

@@ -55,11 +55,11 @@ func (q *Queries) DeleteBoard(ctx context.Context, arg DeleteBoardParams) (int64
 
 const forgetSigner = `-- name: ForgetSigner :exec
 
-UPDATE boards SET content = convert_to(replace(convert_from(content, 'UTF8'), $1::text, $2::text), 'UTF8')
+UPDATE boards SET content = convert_to(replace(convert_from(content, 'UTF8'), $1::text, $2::text), 'UTF8'), revision = revision + 1
 WHERE owner IN (SELECT 'space:' || s.id FROM spaces s) AND position(convert_to($1, 'UTF8') IN content) > 0
 `
 
-// Replaces who has changed boards of spaces.
+// Replaces who has changed boards of spaces. A change that was begun before it is refused, and begins again.
 func (q *Queries) ForgetSigner(ctx context.Context, arg ForgetSignerParams) error {
 	_, err := q.db.Exec(ctx, forgetSigner, arg.Named, arg.Unnamed)
 	return err

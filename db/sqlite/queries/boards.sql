@@ -7,8 +7,8 @@ WHERE c.kind <> '' AND c.id > @after_id
         SELECT 1 FROM boards b WHERE b.id = c.id AND (b.deleted_at = 0 OR b.deleted_at > @deleted_after)))
 ORDER BY c.id LIMIT CAST(@max_rows AS INTEGER);
 
--- Replaces who has changed boards of spaces.
+-- Replaces who has changed boards of spaces. A change that was begun before it is refused, and begins again.
 
 -- name: ForgetSigner :exec
-UPDATE boards SET content = CAST(replace(CAST(content AS TEXT), CAST(@named AS TEXT), CAST(@unnamed AS TEXT)) AS BLOB)
+UPDATE boards SET content = CAST(replace(CAST(content AS TEXT), CAST(@named AS TEXT), CAST(@unnamed AS TEXT)) AS BLOB), revision = revision + 1
 WHERE owner IN (SELECT 'space:' || s.id FROM spaces s) AND instr(CAST(content AS TEXT), CAST(@named AS TEXT)) > 0;

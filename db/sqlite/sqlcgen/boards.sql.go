@@ -55,11 +55,11 @@ func (q *Queries) DeleteBoard(ctx context.Context, arg DeleteBoardParams) (int64
 
 const forgetSigner = `-- name: ForgetSigner :exec
 
-UPDATE boards SET content = CAST(replace(CAST(content AS TEXT), CAST(?1 AS TEXT), CAST(?2 AS TEXT)) AS BLOB)
+UPDATE boards SET content = CAST(replace(CAST(content AS TEXT), CAST(?1 AS TEXT), CAST(?2 AS TEXT)) AS BLOB), revision = revision + 1
 WHERE owner IN (SELECT 'space:' || s.id FROM spaces s) AND instr(CAST(content AS TEXT), CAST(?1 AS TEXT)) > 0
 `
 
-// Replaces who has changed boards of spaces.
+// Replaces who has changed boards of spaces. A change that was begun before it is refused, and begins again.
 func (q *Queries) ForgetSigner(ctx context.Context, arg ForgetSignerParams) error {
 	_, err := q.exec(ctx, q.forgetSignerStmt, forgetSigner, arg.Named, arg.Unnamed)
 	return err
