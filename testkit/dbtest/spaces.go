@@ -712,6 +712,59 @@ var spaceConversationTests = []test{
 		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, reader))
 		b.ErrorIs(must.ErrOf(b.store.AttachmentInSpace(in, reader, shown.ID)), db.ErrNotFound)
 	}},
+	{"a copy of a conversation reads the attached documents that its messages name, as long as their conversation is shared", func(b *fixture) {
+		sp := b.space("Team")
+		in := db.InSpace(b.ctx, sp.ID)
+		reader, next := b.join(sp.ID, chat.Reader), b.join(sp.ID, chat.Reader)
+		attach := func(owner, thread string) chat.Document {
+			d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: "Canary", ThreadID: thread, CreatedAt: b.now()}
+			b.NoError(b.store.CreateDocument(b.ctx, d, []byte("raw")))
+			b.NoError(b.store.StoreText(b.ctx, owner, d.ID, "canary", []chat.Chunk{{Text: "canary", End: 6}}, [][]float32{{1, 0}}))
+			return d
+		}
+		thread := uuid.NewString()
+		d := attach(b.owner, thread)
+		b.answeredContent(b.owner, sp.ID, thread, chat.Content{Message: "What does it say?", Agent: chat.AgentDocuments, TaggedDocs: []string{d.ID}})
+		attach(b.owner, b.answered(b.owner, sp.ID, uuid.NewString()).ThreadID)
+		attach(b.owner, "")
+		share := func(owner, thread string, yes bool) {
+			must.Have(b.store.ChangeConversation(in, owner, thread, db.ConversationChange{Shared: &yes}))(b.t)
+		}
+		copyOf := func(thread, owner string) string {
+			return must.Have(b.store.CopyBranch(in, thread, "", chat.Conversation{ID: uuid.NewString(), Owner: owner, Space: sp.ID, CreatedAt: b.now()}))(b.t).ID
+		}
+		others := []string{"Original", "ListDocuments", "EmbeddingProgress", "ListSets", "Board", "ListBoards", "SetsByID"}
+		reads := func(owner, thread string) (found []string) {
+			there := *b
+			there.ctx = db.InThread(b.ctx, thread)
+			for name, read := range spaceReads(&there, owner, d, "") {
+				if yes, _ := read(sp.ID); yes && !slices.Contains(others, name) {
+					found = append(found, name)
+				}
+			}
+			return found
+		}
+		share(b.owner, thread, true)
+		copied := copyOf(thread, reader)
+		share(reader, copied, true)
+		again := copyOf(copied, next)
+		for owner, thread := range map[string]string{reader: copied, next: again} {
+			b.Len(reads(owner, thread), 11)
+			seen := must.Have(b.store.VisibleDocuments(db.InThread(in, thread), owner))(b.t)
+			b.Len(seen, 1, "what belongs to no conversation, or to another one, is the author's")
+			b.Equal(d.ID, seen[0].ID)
+			b.Len(must.Have(b.store.SearchText(db.InThread(in, thread), owner, db.Words("canary"), nil, 10))(b.t), 1)
+			b.Empty(reads(owner, uuid.NewString()))
+		}
+		share(b.owner, thread, false)
+		b.Empty(reads(reader, copied))
+		b.Empty(reads(next, again))
+		share(b.owner, thread, true)
+		b.Len(reads(reader, copied), 11)
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, reader))
+		b.Empty(reads(reader, copied))
+		b.Len(reads(next, again), 11)
+	}},
 	{"words of somebody else in a copy are in no read once the reader is removed", func(b *fixture) {
 		sp := b.space("Team")
 		in := db.InSpace(b.ctx, sp.ID)

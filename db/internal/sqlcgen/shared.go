@@ -51,6 +51,7 @@ type Queries interface {
 	ConversationDeleted(ctx context.Context, id string) (int64, error)
 	ConversationState(ctx context.Context, id string) (ConversationStateRow, error)
 	ConversationsInSpace(ctx context.Context, arg ConversationsInSpaceParams) ([]ConversationsInSpaceRow, error)
+	CopiedAttachments(ctx context.Context, arg CopiedAttachmentsParams) ([]CopiedAttachmentsRow, error)
 	CopyEvents(ctx context.Context, arg CopyEventsParams) error
 	CopyMessages(ctx context.Context, arg CopyMessagesParams) error
 	CopyTurn(ctx context.Context, arg CopyTurnParams) error
@@ -646,6 +647,17 @@ type ConversationsInSpaceRow struct {
 	Shared        bool
 	Activity      int64
 	Found         string
+}
+
+type CopiedAttachmentsParams struct {
+	SpaceID  string
+	Owner    string
+	ThreadID string
+}
+
+type CopiedAttachmentsRow struct {
+	Owner    string
+	ThreadID string
 }
 
 type CopyEventsParams struct {

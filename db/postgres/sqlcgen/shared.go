@@ -49,6 +49,8 @@ type (
 	ConversationStateRow            = sqlcgen.ConversationStateRow
 	ConversationsInSpaceParams      = sqlcgen.ConversationsInSpaceParams
 	ConversationsInSpaceRow         = sqlcgen.ConversationsInSpaceRow
+	CopiedAttachmentsParams         = sqlcgen.CopiedAttachmentsParams
+	CopiedAttachmentsRow            = sqlcgen.CopiedAttachmentsRow
 	CopyEventsParams                = sqlcgen.CopyEventsParams
 	CopyMessagesParams              = sqlcgen.CopyMessagesParams
 	CopyTurnParams                  = sqlcgen.CopyTurnParams

@@ -171,6 +171,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.conversationsInSpaceStmt, err = db.PrepareContext(ctx, conversationsInSpace); err != nil {
 		return nil, fmt.Errorf("error preparing query ConversationsInSpace: %w", err)
 	}
+	if q.copiedAttachmentsStmt, err = db.PrepareContext(ctx, copiedAttachments); err != nil {
+		return nil, fmt.Errorf("error preparing query CopiedAttachments: %w", err)
+	}
 	if q.copyEventsStmt, err = db.PrepareContext(ctx, copyEvents); err != nil {
 		return nil, fmt.Errorf("error preparing query CopyEvents: %w", err)
 	}
@@ -1190,6 +1193,11 @@ func (q *Queries) Close() error {
 	if q.conversationsInSpaceStmt != nil {
 		if cerr := q.conversationsInSpaceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing conversationsInSpaceStmt: %w", cerr)
+		}
+	}
+	if q.copiedAttachmentsStmt != nil {
+		if cerr := q.copiedAttachmentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing copiedAttachmentsStmt: %w", cerr)
 		}
 	}
 	if q.copyEventsStmt != nil {
@@ -2565,6 +2573,7 @@ type Queries struct {
 	conversationDeletedStmt       *sql.Stmt
 	conversationStateStmt         *sql.Stmt
 	conversationsInSpaceStmt      *sql.Stmt
+	copiedAttachmentsStmt         *sql.Stmt
 	copyEventsStmt                *sql.Stmt
 	copyMessagesStmt              *sql.Stmt
 	copyTurnStmt                  *sql.Stmt
@@ -2877,6 +2886,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		conversationDeletedStmt:       q.conversationDeletedStmt,
 		conversationStateStmt:         q.conversationStateStmt,
 		conversationsInSpaceStmt:      q.conversationsInSpaceStmt,
+		copiedAttachmentsStmt:         q.copiedAttachmentsStmt,
 		copyEventsStmt:                q.copyEventsStmt,
 		copyMessagesStmt:              q.copyMessagesStmt,
 		copyTurnStmt:                  q.copyTurnStmt,
