@@ -453,6 +453,8 @@ func (b *fixture) answeredContent(owner, space, thread string, content chat.Cont
 	return t
 }
 
+func insertErr(_ chat.Turn, _, _ bool, err error) error { return err }
+
 // conversationReads are all calls that read what a turn in a space has said, as JSON.
 func conversationReads(b *fixture, owner string, t chat.Turn) map[string]func(ctx context.Context) (any, error) {
 	s := b.store
@@ -631,7 +633,13 @@ var spaceConversationTests = []test{
 		sp := b.space("Team")
 		person := b.join(sp.ID, chat.Reader)
 		t := b.answered(person, "", uuid.NewString(), sp.ID)
+		putRepo := func() { must.Have(b.store.PutRepo(b.ctx, person, t.ThreadID, []byte("canary"), "d", nil))(b.t) }
+		putRepo()
 		reads := conversationReads(b, person, t)
+		reads["Repo"] = func(ctx context.Context) (any, error) {
+			repo, err := b.store.Repo(ctx, person, t.ThreadID)
+			return string(repo.Gzipped), err
+		}
 		titles := []string{"Conversation", "ListConversations", "search"}
 		for _, name := range titles { // activities give it no title of a document
 			delete(reads, name)
@@ -655,6 +663,12 @@ var spaceConversationTests = []test{
 		for name, read := range reads {
 			b.True(tells(must.Have(read(b.ctx))(b.t)), "%s, once they read it again", name)
 		}
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, person))
+		next := chat.Turn{ID: uuid.NewString(), ThreadID: t.ThreadID, Owner: person, ClientTurnID: uuid.NewString(), CreatedAt: b.now(), Content: chat.Content{Message: "And now?"}}
+		b.NoError(insertErr(b.store.InsertTurn(b.ctx, next)))
+		b.ErrorIs(must.ErrOf(b.store.Repo(b.ctx, person, t.ThreadID)), db.ErrNotFound, "its conversation goes on without the space")
+		putRepo()
+		b.NoError(must.ErrOf(b.store.Repo(b.ctx, person, t.ThreadID)))
 	}},
 	{"who has left a space finds their own conversations of it again, and a remark in place of what documents said", func(b *fixture) {
 		sp := b.space("Team")
@@ -735,9 +749,10 @@ var spaceConversationTests = []test{
 		}
 		others := []string{"Original", "ListDocuments", "EmbeddingProgress", "ListSets", "Board", "ListBoards", "SetsByID"}
 		reads := func(owner, thread string) (found []string) {
-			there := *b
-			there.ctx = db.InThread(b.ctx, thread)
-			for name, read := range spaceReads(&there, owner, d, "") {
+			outside := b.ctx
+			defer func() { b.ctx = outside }()
+			b.ctx = db.InThread(outside, thread)
+			for name, read := range spaceReads(b, owner, d, "") {
 				if yes, _ := read(sp.ID); yes && !slices.Contains(others, name) {
 					found = append(found, name)
 				}

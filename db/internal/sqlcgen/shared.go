@@ -102,6 +102,7 @@ type Queries interface {
 	DocumentsToIndex(ctx context.Context, arg DocumentsToIndexParams) ([]DocumentsToIndexRow, error)
 	Draft(ctx context.Context, arg DraftParams) (DraftRow, error)
 	DropEmptyConversation(ctx context.Context, arg DropEmptyConversationParams) error
+	DropRepo(ctx context.Context, arg DropRepoParams) error
 	DropSpace(ctx context.Context, id string) error
 	DropTurn(ctx context.Context, arg DropTurnParams) (int64, error)
 	DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurnParams) error
@@ -998,6 +999,11 @@ type DraftRow struct {
 type DropEmptyConversationParams struct {
 	ID    string
 	Owner string
+}
+
+type DropRepoParams struct {
+	ThreadID string
+	Owner    string
 }
 
 type DropTurnParams struct {
@@ -1968,6 +1974,7 @@ type RepoRow struct {
 	Sha256    string
 	UpdatedAt int64
 	Gzipped   []byte
+	Scope     string
 }
 
 type RepoVersionParams struct {

@@ -96,6 +96,7 @@ type (
 	DraftParams                     = sqlcgen.DraftParams
 	DraftRow                        = sqlcgen.DraftRow
 	DropEmptyConversationParams     = sqlcgen.DropEmptyConversationParams
+	DropRepoParams                  = sqlcgen.DropRepoParams
 	DropTurnParams                  = sqlcgen.DropTurnParams
 	DropUnacceptedTurnParams        = sqlcgen.DropUnacceptedTurnParams
 	DropWaitingTurnParams           = sqlcgen.DropWaitingTurnParams

@@ -345,6 +345,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.dropEmptyConversationStmt, err = db.PrepareContext(ctx, dropEmptyConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query DropEmptyConversation: %w", err)
 	}
+	if q.dropRepoStmt, err = db.PrepareContext(ctx, dropRepo); err != nil {
+		return nil, fmt.Errorf("error preparing query DropRepo: %w", err)
+	}
 	if q.dropSpaceStmt, err = db.PrepareContext(ctx, dropSpace); err != nil {
 		return nil, fmt.Errorf("error preparing query DropSpace: %w", err)
 	}
@@ -1483,6 +1486,11 @@ func (q *Queries) Close() error {
 	if q.dropEmptyConversationStmt != nil {
 		if cerr := q.dropEmptyConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing dropEmptyConversationStmt: %w", cerr)
+		}
+	}
+	if q.dropRepoStmt != nil {
+		if cerr := q.dropRepoStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing dropRepoStmt: %w", cerr)
 		}
 	}
 	if q.dropSpaceStmt != nil {
@@ -2631,6 +2639,7 @@ type Queries struct {
 	documentsToIndexStmt          *sql.Stmt
 	draftStmt                     *sql.Stmt
 	dropEmptyConversationStmt     *sql.Stmt
+	dropRepoStmt                  *sql.Stmt
 	dropSpaceStmt                 *sql.Stmt
 	dropTurnStmt                  *sql.Stmt
 	dropUnacceptedTurnStmt        *sql.Stmt
@@ -2944,6 +2953,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		documentsToIndexStmt:          q.documentsToIndexStmt,
 		draftStmt:                     q.draftStmt,
 		dropEmptyConversationStmt:     q.dropEmptyConversationStmt,
+		dropRepoStmt:                  q.dropRepoStmt,
 		dropSpaceStmt:                 q.dropSpaceStmt,
 		dropTurnStmt:                  q.dropTurnStmt,
 		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,
