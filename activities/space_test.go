@@ -12,6 +12,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
 
@@ -41,4 +42,56 @@ func TestTurnOfSomebodyWhoHasLeftItsSpaceIsSettled(t *testing.T) {
 	turn, err := b.Store.Turn(ctx, owner, ref.TurnID)
 	require.NoError(t, err)
 	require.Equal(t, chat.TurnCompleted, turn.Status)
+}
+
+// Rule C12: a model sees a picture of somebody else only in a turn of a space, of a message that is
+// shared there or that its author has copied, as long as its author reads the space.
+func TestTurnSeesAPictureOfSomebodyElseOnlyAsItsReaderDoes(t *testing.T) {
+	t.Parallel()
+	b, ctx := setup(t), context.Background()
+	b.Model.Vision = true
+	space, other := chat.Space{ID: uuid.NewString(), Name: "Team"}, chat.Space{ID: uuid.NewString(), Name: "Other"}
+	require.NoError(t, b.Store.CreateSpace(ctx, "ann", space))
+	for _, id := range []string{owner, "bob"} {
+		require.NoError(t, b.Store.PutSpaceMember(ctx, "ann", space.ID, chat.SpaceMember{ID: id, Role: chat.Reader}))
+	}
+	require.NoError(t, b.Store.CreateSpace(ctx, owner, other))
+	picture := func(of string) string {
+		id := uuid.NewString()
+		require.NoError(t, b.Store.PutAttachment(ctx, chat.Attachment{ID: id, Owner: of, MIME: "image/png"}, []byte(id)))
+		return id
+	}
+	in, thread, turn := db.InSpace(ctx, space.ID), uuid.NewString(), uuid.NewString()
+	shown, unused, own := picture("ann"), picture("ann"), picture(owner)
+	_, _, _, err := b.Store.InsertTurn(in, chat.Turn{ID: turn, ThreadID: thread, Owner: "ann", Space: space.ID, CreatedAt: time.Now(), Content: chat.Content{Message: "What is this?", Attachments: []string{shown}}})
+	require.NoError(t, err)
+	require.NoError(t, b.Store.MarkTurn(in, "ann", turn, chat.TurnRunning, chat.RootCheckpoint))
+	_, err = b.Store.Settle(in, db.Settlement{Owner: "ann", ThreadID: thread, TurnID: turn, Parent: chat.RootCheckpoint, Status: chat.TurnCompleted, Text: "A cat.", At: time.Now()})
+	require.NoError(t, err)
+	sees := func(ctx context.Context, who string) (found []string) {
+		images, err := b.Images(ctx, who, "", []string{shown, unused, own})
+		require.NoError(t, err)
+		for _, image := range images {
+			found = append(found, string(image.Data))
+		}
+		return found
+	}
+	share := func(yes bool) {
+		_, err := b.Store.ChangeConversation(in, "ann", thread, db.ConversationChange{Shared: &yes})
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{own}, sees(in, owner), "it is not shared")
+	share(true)
+	require.Equal(t, []string{shown, own}, sees(in, owner))
+	for what, ctx := range map[string]context.Context{"in no space": ctx, "in another space": db.InSpace(ctx, other.ID), "with the space in the scope": db.InSpace(ctx, chat.Scope([]string{space.ID}))} {
+		require.Equal(t, []string{own}, sees(ctx, owner), what)
+	}
+	require.Empty(t, sees(in, "eve"))
+	_, err = b.Store.CopyBranch(in, thread, "", chat.Conversation{ID: uuid.NewString(), Owner: owner, Space: space.ID, CreatedAt: time.Now()})
+	require.NoError(t, err)
+	share(false)
+	require.Equal(t, []string{shown, own}, sees(in, owner), "of a copied message")
+	require.Empty(t, sees(in, "bob"), "who has copied nothing")
+	require.NoError(t, b.Store.RemoveSpaceMember(ctx, "ann", space.ID, false, owner))
+	require.Equal(t, []string{own}, sees(in, owner))
 }

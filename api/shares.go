@@ -121,15 +121,15 @@ func (s *server) createShare(c *gin.Context, id string) error {
 			return s.refusedSpace(c.FullPath(), who, v.Space, errSpaceLink)
 		}
 	}
-	if len(v.Scope) > 0 {
-		return s.refusedSpace(c.FullPath(), who, v.Scope[0], errSpaceLink)
-	}
 	if err := s.limits.AdmitChange(ctx, who, "shares"); err != nil {
 		return err
 	}
-	shared, err := s.sharedMessages(ctx, who.ID, id, chat.TurnOf(b.Head))
+	shared, scope, err := s.sharedMessages(ctx, who.ID, id, chat.TurnOf(b.Head))
 	if err != nil {
 		return err
+	}
+	if len(scope) > 0 {
+		return s.refusedSpace(c.FullPath(), who, scope[0], errSpaceLink)
 	}
 	content, err := json.Marshal(shared)
 	if err != nil {
@@ -152,17 +152,18 @@ func (s *server) createShare(c *gin.Context, id string) error {
 }
 
 // sharedMessages returns the settled messages of a branch, oldest first, as others may
-// read them. It returns maxSharedMessages+1 messages if there are too many.
-func (s *server) sharedMessages(ctx context.Context, owner, thread, head string) ([]sharedMessage, error) {
+// read them. It returns maxSharedMessages+1 messages if there are too many. scope are the spaces
+// that a conversation in none has read.
+func (s *server) sharedMessages(ctx context.Context, owner, thread, head string) (_ []sharedMessage, scope []string, _ error) {
 	open, err := s.Store.OpenTurns(ctx, owner, thread)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var all []chat.Message
 	for before := ""; len(all) <= maxSharedMessages; before = all[0].ID {
 		h, err := s.Store.History(ctx, owner, thread, head, before, sharedAtOnce)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(h.Messages, all...)
 		if len(h.Messages) < sharedAtOnce {
@@ -171,12 +172,15 @@ func (s *server) sharedMessages(ctx context.Context, owner, thread, head string)
 	}
 	out := []sharedMessage{}
 	for _, m := range all {
+		if chat.Home(m.Space) == "" {
+			scope = append(scope, chat.SpacesIn(m.Space)...)
+		}
 		isOpen := slices.ContainsFunc(open, func(t chat.Turn) bool { return t.ID == m.TurnID })
 		if one, ok := shared(m); ok && !isOpen {
 			out = append(out, one)
 		}
 	}
-	return out[:min(len(out), maxSharedMessages+1)], nil
+	return out[:min(len(out), maxSharedMessages+1)], scope, nil
 }
 
 // servedPicture matches a picture in an answer. Only its owner can load it, so a shared

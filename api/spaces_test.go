@@ -252,9 +252,9 @@ func TestMovingADocumentIntoASpaceAndBack(t *testing.T) {
 }
 
 // settled stores a turn with an answer.
-func (b *bundle) settled(owner, space, thread string, said chat.Response) {
+func (b *bundle) settled(owner, space, thread string, said chat.Response, scope ...string) {
 	b.t.Helper()
-	_, _, _, err := b.store.InsertTurn(b.t.Context(), chat.Turn{ID: "t", ThreadID: thread, Owner: owner, Space: space, ClientTurnID: "t", Content: chat.Content{Message: "canary", Agent: chat.AgentDocuments}})
+	_, _, _, err := b.store.InsertTurn(b.t.Context(), chat.Turn{ID: "t", ThreadID: thread, Owner: owner, Space: space, ClientTurnID: "t", Content: chat.Content{Message: "canary", Agent: chat.AgentDocuments, Spaces: scope}})
 	require.NoError(b.t, err)
 	require.NoError(b.t, b.store.MarkTurn(b.t.Context(), owner, "t", chat.TurnRunning, chat.RootCheckpoint))
 	metadata := map[string]any{"citations": said.Citations}
@@ -338,6 +338,29 @@ func TestPublicLinksOfASpace(t *testing.T) {
 	read(200)
 	ann.call(204, "DELETE", members+"?kind=person&id=bob", nil)
 	require.NotContains(t, read(404), "linnet", "who left shows nothing of the space to others")
+}
+
+// Rule C20: also when the conversation has gone on without the space, and its owner reads it again.
+func TestConversationThatHasReadASpaceGetsNoLink(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob := b.client().signedIn("ann"), b.client().signedIn("bob")
+	space := ann.call(201, "POST", "/api/spaces", m{"name": "Team", "public_links": true})["id"].(string)
+	members := "/api/spaces/" + space + "/members"
+	join := func() { ann.call(204, "PUT", members, m{"kind": "person", "id": "bob", "role": "reader"}) }
+	join()
+	thread := uuid.NewString()
+	b.settled("bob", "", thread, quoting, space)
+	path := "/api/conversations/" + thread
+	bob.call(403, "POST", path+"/shares", m{})
+	ann.call(204, "DELETE", members+"?kind=person&id=bob", nil)
+	_, _, _, err := b.store.InsertTurn(t.Context(), chat.Turn{ID: "u", ThreadID: thread, Owner: "bob", ClientTurnID: "u", Content: chat.Content{Message: "And now?", Agent: chat.AgentDocuments}})
+	require.NoError(t, err)
+	require.Nil(t, bob.call(200, "GET", path, nil)["space_ids"])
+	join()
+	_, history := bob.body("/api/chat/history/"+thread, "")
+	require.Contains(t, history, "linnet sings")
+	bob.call(403, "POST", path+"/shares", m{})
 }
 
 // Rules C14, C16 and C17.

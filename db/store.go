@@ -391,7 +391,8 @@ type Files interface {
 	// UnusedAttachments counts the pictures that no message uses, for a quota.
 	UnusedAttachments(ctx context.Context, owner string) (number int, bytes int64, err error)
 
-	// Repo returns a thread's stored message repository, ErrNotFound when there is none.
+	// Repo returns a thread's stored message repository, ErrNotFound when there is none, and while
+	// owner does not read a space in the thread's scope.
 	Repo(ctx context.Context, owner, threadID string) (Repo, error)
 }
 

@@ -19,8 +19,8 @@
 // Store.PutGroups; the members in palaver_libraries (Postgres); that the LangGraph dialect enters
 // the space that a message names; "!space.MayUse" in Kit.toolsOf; checkBoundPicture in
 // server.checkSubmit, and in server.getAttachment; "c.shared OR c.owner = @reader" in
-// AttachedInSpace; "documents.owner <> @author OR
-// documents.thread_id = @thread_id" in VisibleDocuments.
+// AttachedInSpace; "documents.owner <> ALL(@authors) OR
+// documents.thread_id = ANY(@threads)" in VisibleDocuments.
 package main
 
 import (
@@ -141,7 +141,7 @@ func (w *world) report() bool {
 			ok = false
 		}
 	}
-	for _, name := range []string{"a tool that the space allows", "with a bound key", "/api/chat" + besideName, "GET" + besideName} {
+	for _, name := range []string{"a tool that the space allows", "with a bound key", "/api/chat" + besideName, "GET" + besideName, attachedElsewhere} {
 		if w.reached[name] == 0 {
 			fmt.Printf("  NOT TESTED: %s\n", name)
 			ok = false

@@ -405,9 +405,13 @@ func (w *world) ask(ctx context.Context, a ask, person, in int) {
 	if w.rand(2) == 0 {
 		r.in, space = in, ""
 	}
-	r.body = a.body(thread, question, space)
-	status, header, body := w.try(ctx, r)
-	if !a.turn || status != http.StatusOK || strings.Contains(body, `"isError":true`) || strings.Contains(body, `"code":-32602`) {
+	body := a.body(thread, question, space)
+	if doc != "" && a.name == "native" {
+		body["tagged_doc_ids"] = []string{doc}
+	}
+	r.body = body
+	status, header, said := w.try(ctx, r)
+	if !a.turn || status != http.StatusOK || strings.Contains(said, `"isError":true`) || strings.Contains(said, `"code":-32602`) {
 		return
 	}
 	k := talk{id: thread, turn: header.Get("X-Turn-Id"), doc: doc, owner: person, space: in}
@@ -477,14 +481,14 @@ func (w *world) readBeside(ctx context.Context) {
 // attach attaches a document to a conversation that has no message yet. It returns its id; empty
 // if the person may not.
 func (w *world) attach(ctx context.Context, person, in int, talk string) string {
-	text := "The liquidity ratio " + w.newCanary(canary{kind: "conversation", space: in, owner: person, talk: talk}) + " is that of the branch."
+	text := "The liquidity ratio " + w.newCanary(canary{kind: "attached", space: in, owner: person, talk: talk}) + " is that of the branch."
 	_, _, body := w.try(ctx, request{as: person, in: in, where: in, method: "POST", path: "/api/documents", name: "POST /api/documents", body: object{"title": "Branch", "text": text, "conversation_id": talk}})
 	var made struct{ ID string }
 	_ = json.Unmarshal([]byte(body), &made) // refused: it has no id
 	return made.ID
 }
 
-// copyTalk continues a shared conversation in a copy, and reads that everywhere.
+// copyTalk continues a shared conversation in a copy, which reads what its messages name.
 func (w *world) copyTalk(ctx context.Context, person, in int) {
 	t := w.target(in)
 	_, _, body := w.try(ctx, request{as: person, in: in, where: in, method: "POST", path: "/api/conversations/" + t.talk.id + "/branch", name: "POST /api/conversations/{id}/branch", body: object{}})
@@ -495,6 +499,8 @@ func (w *world) copyTalk(ctx context.Context, person, in int) {
 	w.mu.Lock()
 	w.talks = append(w.talks, talk{id: made.ID, turn: t.talk.turn, owner: person, space: in})
 	w.mu.Unlock()
+	w.turns.Add(1)
+	w.try(ctx, request{as: person, in: in, where: in, method: "POST", path: "/api/chat", name: "/api/chat in a copy", body: asks[0].body(made.ID, w.question(person, in, made.ID), "")})
 }
 
 // link makes a public link of a conversation in a space, and reads it without an account.

@@ -28,6 +28,12 @@ const (
 // beside stands for no space, with one in the scope of the conversation.
 func beside(space int) int { return everywhere - 1 - space }
 
+// Names of what is not a route.
+const (
+	thePrompt         = "a model's prompt"
+	attachedElsewhere = "what is attached to the original of a copy"
+)
+
 type object = map[string]any
 
 // world is who may read what.
@@ -72,10 +78,10 @@ type world struct {
 
 // canary is a word that stands for what it is in.
 type canary struct {
-	kind  string // document, private, space or conversation
+	kind  string // document, private, space, conversation or attached
 	space int
 	owner int
-	talk  string // of a conversation: its id
+	talk  string // the conversation that it is in, or attached to
 	made  time.Time
 }
 
@@ -266,6 +272,9 @@ func (w *world) judge(name, what string, person, where int, text string, from, t
 		if w.mayRead(person, where, w.canaries[c], from, to) {
 			w.legal++
 			w.reached[name]++
+			if at := w.canaries[c]; name == thePrompt && at.kind == "attached" && at.owner != person {
+				w.reached[attachedElsewhere]++
+			}
 			continue
 		}
 		w.leaks = append(w.leaks, fmt.Sprintf("%s: a canary of %+v", what, w.canaries[c]))
@@ -285,9 +294,9 @@ func (w *world) mayRead(person, where int, c canary, from, to time.Time) bool {
 		return w.member(person, c.space, from, to)
 	case c.kind == "document":
 		return (where == c.space || where == beside(c.space) || all) && w.member(person, c.space, from, to)
-	case c.kind == "conversation" && mine:
+	case c.talk != "" && mine:
 		return true // their own words
-	case c.kind == "conversation":
+	case c.talk != "":
 		for _, t := range w.talks {
 			if t.id == c.talk {
 				return (where == c.space || all) && !t.shared.IsZero() && !t.shared.After(to) && w.member(person, c.space, from, to)
@@ -320,7 +329,7 @@ func (w *world) prompt(text string) {
 	}
 	w.mu.Unlock()
 	w.offered(text, t)
-	w.judge("a model's prompt", fmt.Sprintf("a prompt for person %d in space %d", t.person, t.space), t.person, t.space, text, t.sent, time.Now())
+	w.judge(thePrompt, fmt.Sprintf("a prompt for person %d in space %d", t.person, t.space), t.person, t.space, text, t.sent, time.Now())
 }
 
 // logReader judges the server's log, which may have no canary at all.

@@ -53,31 +53,31 @@ func (q queries) AttachmentsByID(ctx context.Context, owner string, ids []string
 }
 
 func (q queries) ChunksByInternalID(ctx context.Context, see rules.Visible, ids []int64) ([]sqlcgen.ChunksByInternalIDRow, error) {
-	return q.Queries.ChunksByInternalID(ctx, sqlcgen.ChunksByInternalIDParams{Owners: see.Owners(), Author: see.Author, ThreadID: see.Thread, Ids: ids})
+	return q.Queries.ChunksByInternalID(ctx, sqlcgen.ChunksByInternalIDParams{Owners: see.Owners(), Authors: see.Authors(), Threads: see.Threads(), Ids: ids})
 }
 
 func (q queries) ChunksByKey(ctx context.Context, see rules.Visible, docIDs []string, ordinals []int64) ([]sqlcgen.ChunksByKeyRow, error) {
-	return q.Queries.ChunksByKey(ctx, sqlcgen.ChunksByKeyParams{Owners: see.Owners(), Author: see.Author, ThreadID: see.Thread, DocIds: docIDs, Ordinals: ordinals})
+	return q.Queries.ChunksByKey(ctx, sqlcgen.ChunksByKeyParams{Owners: see.Owners(), Authors: see.Authors(), Threads: see.Threads(), DocIds: docIDs, Ordinals: ordinals})
 }
 
 func (q queries) DocumentsByID(ctx context.Context, see rules.Visible, ids []string) ([]sqlcgen.DocumentsByIDRow, error) {
-	return q.Queries.DocumentsByID(ctx, sqlcgen.DocumentsByIDParams{Owners: see.Owners(), Author: see.Author, ThreadID: see.Thread, Ids: ids})
+	return q.Queries.DocumentsByID(ctx, sqlcgen.DocumentsByIDParams{Owners: see.Owners(), Authors: see.Authors(), Threads: see.Threads(), Ids: ids})
 }
 
 func (q queries) DocumentsTitled(ctx context.Context, see rules.Visible, titles []string) ([]sqlcgen.DocumentsTitledRow, error) {
-	return q.Queries.DocumentsTitled(ctx, sqlcgen.DocumentsTitledParams{Owners: see.Owners(), Author: see.Author, ThreadID: see.Thread, Titles: titles})
+	return q.Queries.DocumentsTitled(ctx, sqlcgen.DocumentsTitledParams{Owners: see.Owners(), Authors: see.Authors(), Threads: see.Threads(), Titles: titles})
 }
 
 func (q queries) DocumentText(ctx context.Context, see rules.Visible, id string) (string, error) {
-	return q.Queries.DocumentText(ctx, sqlcgen.DocumentTextParams{Owners: see.Owners(), Author: see.Author, ThreadID: see.Thread, ID: id})
+	return q.Queries.DocumentText(ctx, sqlcgen.DocumentTextParams{Owners: see.Owners(), Authors: see.Authors(), Threads: see.Threads(), ID: id})
 }
 
 func (q queries) DocumentChunks(ctx context.Context, see rules.Visible, id string, limit int64) ([]sqlcgen.DocumentChunksRow, error) {
-	return q.Queries.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{Owners: see.Owners(), Author: see.Author, ThreadID: see.Thread, ID: id, MaxRows: limit})
+	return q.Queries.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{Owners: see.Owners(), Authors: see.Authors(), Threads: see.Threads(), ID: id, MaxRows: limit})
 }
 
 func (q queries) VisibleDocuments(ctx context.Context, see rules.Visible, limit int64) ([]sqlcgen.VisibleDocumentsRow, error) {
-	return q.Queries.VisibleDocuments(ctx, sqlcgen.VisibleDocumentsParams{Owners: see.Owners(), Owner: see.Owner, Author: see.Author, ThreadID: see.Thread, MaxRows: limit})
+	return q.Queries.VisibleDocuments(ctx, sqlcgen.VisibleDocumentsParams{Owners: see.Owners(), Owner: see.Owner, Authors: see.Authors(), Threads: see.Threads(), MaxRows: limit})
 }
 
 func (q queries) EventsOfTurns(ctx context.Context, owner string, ids []string) ([]sqlcgen.EventsOfTurnsRow, error) {
@@ -85,7 +85,7 @@ func (q queries) EventsOfTurns(ctx context.Context, owner string, ids []string) 
 }
 
 func (q queries) RegistryDocuments(ctx context.Context, see rules.Visible, ids []string) ([]sqlcgen.RegistryDocumentsRow, error) {
-	return q.Queries.RegistryDocuments(ctx, sqlcgen.RegistryDocumentsParams{Owners: see.Owners(), Author: see.Author, ThreadID: see.Thread, Ids: ids})
+	return q.Queries.RegistryDocuments(ctx, sqlcgen.RegistryDocumentsParams{Owners: see.Owners(), Authors: see.Authors(), Threads: see.Threads(), Ids: ids})
 }
 
 func (q queries) SetMembers(ctx context.Context, owner string, ids []string) ([]sqlcgen.SetMembersRow, error) {

@@ -235,6 +235,14 @@ func TestRowSecurityShowsAConversationOfASpaceToItsReadersOnly(t *testing.T) {
 		require.NoError(t, s.RemoveSpaceMember(ctx, "ann", "p", false, id))
 		require.False(t, reads(id))
 	}
+	require.NoError(t, s.PutSpaceMember(ctx, "ann", "p", chat.SpaceMember{ID: "carl", Role: chat.Reader}))
+	_, _, _, err = s.InsertTurn(ctx, chat.Turn{ID: "s", ThreadID: "private", Owner: "carl", Content: chat.Content{Message: "canary", Spaces: []string{"p"}}})
+	require.NoError(t, err)
+	must.Have(s.PutRepo(ctx, "carl", "private", []byte("canary"), "d", nil))(t)
+	inScope := func(id string) bool { return sees(id, "repos", "(SELECT FROM turns WHERE id = 's') t") }
+	require.Equal(t, []bool{true, false}, []bool{inScope("carl"), inScope("bob")})
+	require.NoError(t, s.RemoveSpaceMember(ctx, "ann", "p", false, "carl"))
+	require.False(t, inScope("carl"))
 }
 
 func btoi(b bool) int {

@@ -19,14 +19,14 @@ import (
 // unnest(tsvector), and because its methods read all rows into memory, which
 // the vectors of many documents should not be.
 
-// visible are the ready documents of rules.Visible (Owners, $1, with Author, $4, and Thread, $3), all ($2 NULL), but for hidden
+// visible are the ready documents of rules.Visible (Owners, $1, with Authors, $4, and Threads, $3), all ($2 NULL), but for hidden
 // samples and what belongs to other conversations, or those listed in $2.
 const (
 	visible = `visible AS (SELECT d.id, d.chunks, d.words, d.names, d.language FROM documents d WHERE ` + isVisible + `)`
 
-	isVisible = `d.owner = ANY($1::text[]) AND (d.owner <> $4 OR d.thread_id = $3::text) AND d.status = 'ready' AND ($2::text[] IS NULL OR d.id = ANY($2::text[]))
+	isVisible = `d.owner = ANY($1::text[]) AND (d.owner <> ALL($4::text[]) OR d.thread_id = ANY($3::text[])) AND d.status = 'ready' AND ($2::text[] IS NULL OR d.id = ANY($2::text[]))
 		AND ($2::text[] IS NOT NULL OR d.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = ($1::text[])[1] AND p.hide_samples))
-		AND ($2::text[] IS NOT NULL OR d.thread_id = '' OR d.thread_id = $3::text)`
+		AND ($2::text[] IS NOT NULL OR d.thread_id = '' OR d.thread_id = ANY($3::text[]))`
 )
 
 // smallCorpus is the most visible chunks that a search reads one by one. If there
@@ -97,7 +97,7 @@ func rankText(read string) string {
 		GROUP BY f.id ORDER BY score DESC, f.id LIMIT $6)
 		SELECT k.chunks, k.languages, coalesce(d.id, ''), coalesce(d.title, ''), coalesce(c.ordinal, 0), coalesce(c.text, ''), coalesce(c.start_char, 0),
 			coalesce(c.end_char, 0), coalesce(c.heading, ''), coalesce(c.id, 0), coalesce(c.pages, ''), coalesce(d.owner, ''), coalesce(d.language, ''),
-			(SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> $4 OR o.thread_id = $3::text) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0, coalesce(r.score, 0)
+			(SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> ALL($4::text[]) OR o.thread_id = ANY($3::text[])) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0, coalesce(r.score, 0)
 		FROM ` + readCorpus + ` LEFT JOIN (ranked r JOIN chunks c ON c.id = r.id JOIN documents d ON d.id = c.doc_id) ON true
 		ORDER BY r.score DESC, r.id`
 }
@@ -128,7 +128,7 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, d
 	}
 	hits, err := search(s, see, docIDs, rankSmall, rankLarge, func(statement string, known corpus) ([]rules.HitRow, corpus, error) {
 		own, alike, weights := pairs(record.Groups(words, known.languages))
-		return s.rank(ctx, statement, see.Owners(), docIDs, see.Thread, see.Author, own, k, alike, weights, record.NameWeight, record.OtherNameShare)
+		return s.rank(ctx, statement, see.Owners(), docIDs, see.Threads(), see.Authors(), own, k, alike, weights, record.NameWeight, record.OtherNameShare)
 	})
 	if err != nil || len(hits) == 0 {
 		return nil, err
@@ -157,7 +157,7 @@ const (
 // search runs the statement that suits the corpus. It assumes that the corpus is the one of the last
 // search; the statement says what it really is, and runs again if that makes a difference.
 func search[R any](s *Store, see rules.Visible, docIDs []string, small, large string, run func(statement string, known corpus) (R, corpus, error)) (R, error) {
-	key := record.Digest(strings.Join(see.Owners(), "\x00") + "\x00" + see.Author + "\x00" + see.Thread + "\x00" + strings.Join(docIDs, "\x00"))
+	key := record.Digest(strings.Join(slices.Concat(see.Owners(), see.Threads()), "\x00") + "\x00" + strings.Join(docIDs, "\x00"))
 	s.corpora.mu.Lock()
 	known, searched := s.corpora.last[key]
 	if !searched {
@@ -224,7 +224,7 @@ func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_
 		for i, w := range words {
 			asked[i] = record.Match(w, known.languages, " & ", " | ", quote)
 		}
-		list, is, err = s.count(ctx, statement, see.Owners(), []string(nil), see.Thread, see.Author, asked)
+		list, is, err = s.count(ctx, statement, see.Owners(), []string(nil), see.Threads(), see.Authors(), asked)
 		total = is.chunks
 		return list, is, err
 	})

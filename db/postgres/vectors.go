@@ -176,7 +176,7 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 
 // compare computes the scores of all visible vectors, or of the newest.
 func (s *Store) compare(ctx context.Context, see rules.Visible, query []float32, docIDs []string, k int) ([]vector.Scored, error) {
-	rows, err := s.query(ctx, readVectors, see.Owners(), docIDs, see.Thread, see.Author, 4*len(query), s.compared)
+	rows, err := s.query(ctx, readVectors, see.Owners(), docIDs, see.Threads(), see.Authors(), 4*len(query), s.compared)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (s *Store) nearest(ctx context.Context, see rules.Visible, query []float32,
 	}
 	var visible int64
 	var indexed bool
-	row := plain{s.pool}.QueryRow(ctx, countVisible, see.Owners(), docIDs, see.Thread, see.Author, indexName(len(query)))
+	row := plain{s.pool}.QueryRow(ctx, countVisible, see.Owners(), docIDs, see.Threads(), see.Authors(), indexName(len(query)))
 	if err := row.Scan(&visible, &indexed); err != nil || !indexed || visible < int64(s.indexedFrom) {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (s *Store) nearest(ctx context.Context, see rules.Visible, query []float32,
 		if _, err := tx.Exec(ctx, searchSettings); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, readNearest(len(query)), see.Owners(), docIDs, see.Thread, see.Author, vector.Text(vector.Encode(query)), candidates)
+		rows, err := tx.Query(ctx, readNearest(len(query)), see.Owners(), docIDs, see.Threads(), see.Authors(), vector.Text(vector.Encode(query)), candidates)
 		if err == nil {
 			best, err = rank(rows, query, k)
 		}

@@ -17,7 +17,11 @@ WHERE a.id = @id AND (c.space_id = @space_id AND c.space_id <> '' AND c.shared
 DELETE FROM attachments WHERE thread_id IS NULL AND created_at < @older_than;
 
 -- name: Repo :one
-SELECT version, sha256, updated_at, gzipped FROM repos WHERE thread_id = @thread_id AND owner = @owner;
+SELECT r.version, r.sha256, r.updated_at, r.gzipped, c.scope FROM repos r JOIN conversations c ON c.id = r.thread_id
+WHERE r.thread_id = @thread_id AND r.owner = @owner;
+
+-- name: DropRepo :exec
+DELETE FROM repos WHERE thread_id = @thread_id AND owner = @owner;
 
 -- name: PutRepo :exec
 INSERT INTO repos (thread_id, owner, version, sha256, updated_at, gzipped, bytes, address)

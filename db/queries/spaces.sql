@@ -111,6 +111,15 @@ SELECT d.owner, d.thread_id FROM documents d LEFT JOIN conversations c ON c.id =
 WHERE d.id = @id AND d.thread_id <> ''
     AND (d.owner = @reader AND c.id IS NULL OR d.owner = c.owner AND c.space_id = @space_id AND c.space_id <> '' AND (c.shared OR c.owner = @reader));
 
+-- The conversations, still shared with the space, from which messages were copied that name
+-- documents of them.
+
+-- name: CopiedAttachments :many
+SELECT DISTINCT d.owner, d.thread_id FROM turns t
+JOIN conversations c ON c.owner = t.author AND c.space_id = @space_id AND c.space_id <> '' AND c.shared
+JOIN documents d ON d.thread_id = c.id AND d.thread_id <> '' AND d.owner = c.owner
+WHERE t.owner = @owner AND t.thread_id = @thread_id AND t.author <> '' AND t.content LIKE '%"' || d.id || '"%';
+
 -- name: DeletedDocuments :many
 SELECT id, title, added_by, deleted_at FROM documents WHERE owner = @owner AND deleted_at > 0
 ORDER BY deleted_at DESC, id LIMIT 200;

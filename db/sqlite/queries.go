@@ -61,7 +61,7 @@ func (q queries) ChunksByInternalID(ctx context.Context, see rules.Visible, ids 
 	if err != nil {
 		return nil, err
 	}
-	return q.Queries.ChunksByInternalID(ctx, sqlcgen.ChunksByInternalIDParams{Owners: record.Strings(see.Owners()), Author: see.Author, ThreadID: see.Thread, Ids: list})
+	return q.Queries.ChunksByInternalID(ctx, sqlcgen.ChunksByInternalIDParams{Owners: record.Strings(see.Owners()), Authors: record.Strings(see.Authors()), Threads: record.Strings(see.Threads()), Ids: list})
 }
 
 func (q queries) ChunksByKey(ctx context.Context, see rules.Visible, docIDs []string, ordinals []int64) ([]sqlcgen.ChunksByKeyRow, error) {
@@ -73,27 +73,27 @@ func (q queries) ChunksByKey(ctx context.Context, see rules.Visible, docIDs []st
 	if err != nil {
 		return nil, err
 	}
-	return q.Queries.ChunksByKey(ctx, sqlcgen.ChunksByKeyParams{Owners: record.Strings(see.Owners()), Author: see.Author, ThreadID: see.Thread, Keys: list})
+	return q.Queries.ChunksByKey(ctx, sqlcgen.ChunksByKeyParams{Owners: record.Strings(see.Owners()), Authors: record.Strings(see.Authors()), Threads: record.Strings(see.Threads()), Keys: list})
 }
 
 func (q queries) DocumentsByID(ctx context.Context, see rules.Visible, ids []string) ([]sqlcgen.DocumentsByIDRow, error) {
-	return q.Queries.DocumentsByID(ctx, sqlcgen.DocumentsByIDParams{Owners: record.Strings(see.Owners()), Author: see.Author, ThreadID: see.Thread, Ids: record.Strings(ids)})
+	return q.Queries.DocumentsByID(ctx, sqlcgen.DocumentsByIDParams{Owners: record.Strings(see.Owners()), Authors: record.Strings(see.Authors()), Threads: record.Strings(see.Threads()), Ids: record.Strings(ids)})
 }
 
 func (q queries) DocumentsTitled(ctx context.Context, see rules.Visible, titles []string) ([]sqlcgen.DocumentsTitledRow, error) {
-	return q.Queries.DocumentsTitled(ctx, sqlcgen.DocumentsTitledParams{Owners: record.Strings(see.Owners()), Author: see.Author, ThreadID: see.Thread, Titles: record.Strings(titles)})
+	return q.Queries.DocumentsTitled(ctx, sqlcgen.DocumentsTitledParams{Owners: record.Strings(see.Owners()), Authors: record.Strings(see.Authors()), Threads: record.Strings(see.Threads()), Titles: record.Strings(titles)})
 }
 
 func (q queries) DocumentText(ctx context.Context, see rules.Visible, id string) (string, error) {
-	return q.Queries.DocumentText(ctx, sqlcgen.DocumentTextParams{Owners: record.Strings(see.Owners()), Author: see.Author, ThreadID: see.Thread, ID: id})
+	return q.Queries.DocumentText(ctx, sqlcgen.DocumentTextParams{Owners: record.Strings(see.Owners()), Authors: record.Strings(see.Authors()), Threads: record.Strings(see.Threads()), ID: id})
 }
 
 func (q queries) DocumentChunks(ctx context.Context, see rules.Visible, id string, limit int64) ([]sqlcgen.DocumentChunksRow, error) {
-	return q.Queries.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{Owners: record.Strings(see.Owners()), Author: see.Author, ThreadID: see.Thread, ID: id, MaxRows: limit})
+	return q.Queries.DocumentChunks(ctx, sqlcgen.DocumentChunksParams{Owners: record.Strings(see.Owners()), Authors: record.Strings(see.Authors()), Threads: record.Strings(see.Threads()), ID: id, MaxRows: limit})
 }
 
 func (q queries) VisibleDocuments(ctx context.Context, see rules.Visible, limit int64) ([]sqlcgen.VisibleDocumentsRow, error) {
-	return q.Queries.VisibleDocuments(ctx, sqlcgen.VisibleDocumentsParams{Owners: record.Strings(see.Owners()), Owner: see.Owner, Author: see.Author, ThreadID: see.Thread, MaxRows: limit})
+	return q.Queries.VisibleDocuments(ctx, sqlcgen.VisibleDocumentsParams{Owners: record.Strings(see.Owners()), Owner: see.Owner, Authors: record.Strings(see.Authors()), Threads: record.Strings(see.Threads()), MaxRows: limit})
 }
 
 func (q queries) EventsOfTurns(ctx context.Context, owner string, ids []string) ([]sqlcgen.EventsOfTurnsRow, error) {
@@ -101,7 +101,7 @@ func (q queries) EventsOfTurns(ctx context.Context, owner string, ids []string) 
 }
 
 func (q queries) RegistryDocuments(ctx context.Context, see rules.Visible, ids []string) ([]sqlcgen.RegistryDocumentsRow, error) {
-	return q.Queries.RegistryDocuments(ctx, sqlcgen.RegistryDocumentsParams{Owners: record.Strings(see.Owners()), Author: see.Author, ThreadID: see.Thread, Ids: record.Strings(ids)})
+	return q.Queries.RegistryDocuments(ctx, sqlcgen.RegistryDocumentsParams{Owners: record.Strings(see.Owners()), Authors: record.Strings(see.Authors()), Threads: record.Strings(see.Threads()), Ids: record.Strings(ids)})
 }
 
 func (q queries) SetMembers(ctx context.Context, owner string, ids []string) ([]sqlcgen.SetMembersRow, error) {

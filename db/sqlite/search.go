@@ -18,12 +18,12 @@ import (
 // column and rank function of an FTS5 table, and because its methods read all rows
 // into memory, which is too much for the vectors of many documents.
 
-// visibleEditions are the editions of rules.Visible (Owners, ?1, with Author, ?4, and Thread, ?3), all (?2 NULL), but for hidden
+// visibleEditions are the editions of rules.Visible (Owners, ?1, with Authors, ?4, and Threads, ?3), all (?2 NULL), but for hidden
 // samples and what belongs to other conversations, or those of the documents listed
 // in ?2.
-const visibleEditions = `(SELECT d.edition FROM documents d WHERE d.owner IN (SELECT w.value FROM json_each(?1) w) AND (d.owner <> ?4 OR d.thread_id = ?3) AND d.status = 'ready' AND d.edition > 0
+const visibleEditions = `(SELECT d.edition FROM documents d WHERE d.owner IN (SELECT w.value FROM json_each(?1) w) AND (d.owner NOT IN (SELECT w.value FROM json_each(?4) w) OR d.thread_id IN (SELECT w.value FROM json_each(?3) w)) AND d.status = 'ready' AND d.edition > 0
 	AND (?2 IS NOT NULL OR d.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = json_extract(?1, '$[0]') AND p.hide_samples))
-	AND (?2 IS NOT NULL OR d.thread_id = '' OR d.thread_id = ?3)
+	AND (?2 IS NOT NULL OR d.thread_id = '' OR d.thread_id IN (SELECT w.value FROM json_each(?3) w))
 	AND (?2 IS NULL OR d.id IN (SELECT j.value FROM json_each(?2) j)))`
 
 const (
@@ -117,7 +117,7 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, d
 func (s *Store) readCorpus(ctx context.Context, tx *sql.Tx, see rules.Visible, docIDs []string) (langs []string, m matches, err error) {
 	var words float64
 	var listed string
-	err = tx.StmtContext(ctx, s.search.corpus).QueryRowContext(ctx, record.Strings(see.Owners()), nullableList(docIDs), see.Thread, see.Author).Scan(&m.chunks, &words, &m.documents, &listed)
+	err = tx.StmtContext(ctx, s.search.corpus).QueryRowContext(ctx, record.Strings(see.Owners()), nullableList(docIDs), record.Strings(see.Threads()), record.Strings(see.Authors())).Scan(&m.chunks, &words, &m.documents, &listed)
 	if err == nil {
 		err = json.Unmarshal([]byte(listed), &langs)
 	}
@@ -140,7 +140,7 @@ func termsOf(groups []record.Group) []string {
 // readMatches reads the occurrences of the terms in the chunks that the owner may see.
 func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, see rules.Visible, docIDs, terms []string, m *matches) error {
 	visible := nullableList(docIDs)
-	rows, err := tx.StmtContext(ctx, s.search.occurrences).QueryContext(ctx, record.Strings(see.Owners()), visible, see.Thread, see.Author, record.Strings(terms))
+	rows, err := tx.StmtContext(ctx, s.search.occurrences).QueryContext(ctx, record.Strings(see.Owners()), visible, record.Strings(see.Threads()), record.Strings(see.Authors()), record.Strings(terms))
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, see rules.Visible, 
 
 // readNames reads the names that have the terms of m.
 func (s *Store) readNames(ctx context.Context, tx *sql.Tx, see rules.Visible, visible any, m *matches) error {
-	rows, err := tx.StmtContext(ctx, s.search.names).QueryContext(ctx, record.Strings(see.Owners()), visible, see.Thread, see.Author, record.Strings(m.terms))
+	rows, err := tx.StmtContext(ctx, s.search.names).QueryContext(ctx, record.Strings(see.Owners()), visible, record.Strings(see.Threads()), record.Strings(see.Authors()), record.Strings(m.terms))
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (s *Store) countWords(ctx context.Context, tx *sql.Tx, see rules.Visible, w
 			asked[i] = `""` // matches nothing
 		}
 	}
-	rows, err := tx.StmtContext(ctx, s.search.counts).QueryContext(ctx, record.Strings(see.Owners()), nil, see.Thread, see.Author, record.Strings(asked))
+	rows, err := tx.StmtContext(ctx, s.search.counts).QueryContext(ctx, record.Strings(see.Owners()), nil, record.Strings(see.Threads()), record.Strings(see.Authors()), record.Strings(asked))
 	if err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 	if query == nil || k < 1 {
 		return nil, nil
 	}
-	rows, err := s.search.vectorsOf.QueryContext(ctx, record.Strings(see.Owners()), nullableList(docIDs), see.Thread, see.Author, 4*len(query), s.compared)
+	rows, err := s.search.vectorsOf.QueryContext(ctx, record.Strings(see.Owners()), nullableList(docIDs), record.Strings(see.Threads()), record.Strings(see.Authors()), 4*len(query), s.compared)
 	if err != nil {
 		return nil, err
 	}

@@ -453,6 +453,8 @@ func (b *fixture) answeredContent(owner, space, thread string, content chat.Cont
 	return t
 }
 
+func insertErr(_ chat.Turn, _, _ bool, err error) error { return err }
+
 // conversationReads are all calls that read what a turn in a space has said, as JSON.
 func conversationReads(b *fixture, owner string, t chat.Turn) map[string]func(ctx context.Context) (any, error) {
 	s := b.store
@@ -631,7 +633,13 @@ var spaceConversationTests = []test{
 		sp := b.space("Team")
 		person := b.join(sp.ID, chat.Reader)
 		t := b.answered(person, "", uuid.NewString(), sp.ID)
+		putRepo := func() { must.Have(b.store.PutRepo(b.ctx, person, t.ThreadID, []byte("canary"), "d", nil))(b.t) }
+		putRepo()
 		reads := conversationReads(b, person, t)
+		reads["Repo"] = func(ctx context.Context) (any, error) {
+			repo, err := b.store.Repo(ctx, person, t.ThreadID)
+			return string(repo.Gzipped), err
+		}
 		titles := []string{"Conversation", "ListConversations", "search"}
 		for _, name := range titles { // activities give it no title of a document
 			delete(reads, name)
@@ -655,6 +663,12 @@ var spaceConversationTests = []test{
 		for name, read := range reads {
 			b.True(tells(must.Have(read(b.ctx))(b.t)), "%s, once they read it again", name)
 		}
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, person))
+		next := chat.Turn{ID: uuid.NewString(), ThreadID: t.ThreadID, Owner: person, ClientTurnID: uuid.NewString(), CreatedAt: b.now(), Content: chat.Content{Message: "And now?"}}
+		b.NoError(insertErr(b.store.InsertTurn(b.ctx, next)))
+		b.ErrorIs(must.ErrOf(b.store.Repo(b.ctx, person, t.ThreadID)), db.ErrNotFound, "its conversation goes on without the space")
+		putRepo()
+		b.NoError(must.ErrOf(b.store.Repo(b.ctx, person, t.ThreadID)))
 	}},
 	{"who has left a space finds their own conversations of it again, and a remark in place of what documents said", func(b *fixture) {
 		sp := b.space("Team")
@@ -711,6 +725,60 @@ var spaceConversationTests = []test{
 		}
 		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, reader))
 		b.ErrorIs(must.ErrOf(b.store.AttachmentInSpace(in, reader, shown.ID)), db.ErrNotFound)
+	}},
+	{"a copy of a conversation reads the attached documents that its messages name, as long as their conversation is shared", func(b *fixture) {
+		sp := b.space("Team")
+		in := db.InSpace(b.ctx, sp.ID)
+		reader, next := b.join(sp.ID, chat.Reader), b.join(sp.ID, chat.Reader)
+		attach := func(owner, thread string) chat.Document {
+			d := chat.Document{ID: uuid.NewString(), Owner: owner, Title: "Canary", ThreadID: thread, CreatedAt: b.now()}
+			b.NoError(b.store.CreateDocument(b.ctx, d, []byte("raw")))
+			b.NoError(b.store.StoreText(b.ctx, owner, d.ID, "canary", []chat.Chunk{{Text: "canary", End: 6}}, [][]float32{{1, 0}}))
+			return d
+		}
+		thread := uuid.NewString()
+		d := attach(b.owner, thread)
+		b.answeredContent(b.owner, sp.ID, thread, chat.Content{Message: "What does it say?", Agent: chat.AgentDocuments, TaggedDocs: []string{d.ID}})
+		attach(b.owner, b.answered(b.owner, sp.ID, uuid.NewString()).ThreadID)
+		attach(b.owner, "")
+		share := func(owner, thread string, yes bool) {
+			must.Have(b.store.ChangeConversation(in, owner, thread, db.ConversationChange{Shared: &yes}))(b.t)
+		}
+		copyOf := func(thread, owner string) string {
+			return must.Have(b.store.CopyBranch(in, thread, "", chat.Conversation{ID: uuid.NewString(), Owner: owner, Space: sp.ID, CreatedAt: b.now()}))(b.t).ID
+		}
+		others := []string{"Original", "ListDocuments", "EmbeddingProgress", "ListSets", "Board", "ListBoards", "SetsByID"}
+		reads := func(owner, thread string) (found []string) {
+			outside := b.ctx
+			defer func() { b.ctx = outside }()
+			b.ctx = db.InThread(outside, thread)
+			for name, read := range spaceReads(b, owner, d, "") {
+				if yes, _ := read(sp.ID); yes && !slices.Contains(others, name) {
+					found = append(found, name)
+				}
+			}
+			return found
+		}
+		share(b.owner, thread, true)
+		copied := copyOf(thread, reader)
+		share(reader, copied, true)
+		again := copyOf(copied, next)
+		for owner, thread := range map[string]string{reader: copied, next: again} {
+			b.Len(reads(owner, thread), 11)
+			seen := must.Have(b.store.VisibleDocuments(db.InThread(in, thread), owner))(b.t)
+			b.Len(seen, 1, "what belongs to no conversation, or to another one, is the author's")
+			b.Equal(d.ID, seen[0].ID)
+			b.Len(must.Have(b.store.SearchText(db.InThread(in, thread), owner, db.Words("canary"), nil, 10))(b.t), 1)
+			b.Empty(reads(owner, uuid.NewString()))
+		}
+		share(b.owner, thread, false)
+		b.Empty(reads(reader, copied))
+		b.Empty(reads(next, again))
+		share(b.owner, thread, true)
+		b.Len(reads(reader, copied), 11)
+		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, reader))
+		b.Empty(reads(reader, copied))
+		b.Len(reads(next, again), 11)
 	}},
 	{"words of somebody else in a copy are in no read once the reader is removed", func(b *fixture) {
 		sp := b.space("Team")

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -133,6 +134,9 @@ func (s *Store) Repo(ctx context.Context, owner, threadID string) (_ db.Repo, er
 	row, err := s.db.Read.Repo(ctx, sqlcgen.RepoParams{Owner: owner, ThreadID: threadID})
 	if err != nil {
 		return db.Repo{}, err
+	}
+	if show, err := s.shows(ctx, owner, row.Scope); err != nil || !show && !s.keeps(ctx, owner, "") {
+		return db.Repo{}, cmp.Or(err, db.ErrNotFound)
 	}
 	return db.Repo{Version: int(row.Version), SHA256: row.Sha256, Gzipped: row.Gzipped, UpdatedAt: record.Time(row.UpdatedAt)}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -86,7 +87,7 @@ func (w within) admitTurn(ctx context.Context, q Queries, t *chat.Turn, accepted
 	}
 	if !accepted {
 		if t.Space == "" {
-			t.Space, err = extendScope(ctx, q, *t, now.Scope)
+			t.Space, err = w.s.extendScope(ctx, q, *t, now.Scope)
 		}
 		return now.Cancelled, err
 	}
@@ -95,8 +96,9 @@ func (w within) admitTurn(ctx context.Context, q Queries, t *chat.Turn, accepted
 }
 
 // extendScope adds the spaces that a message names to the scope of its conversation, and leaves out
-// those that its owner does not read any more.
-func extendScope(ctx context.Context, q Queries, t chat.Turn, before string) (string, error) {
+// those that its owner does not read any more. A client's repository then goes with what it has
+// of answers.
+func (s *Store) extendScope(ctx context.Context, q Queries, t chat.Turn, before string) (string, error) {
 	var spaces []string
 	for _, id := range append(chat.SpacesIn(before), t.Content.Spaces...) {
 		_, err := spaceFor(ctx, q, t.Owner, id, chat.Reader)
@@ -113,6 +115,11 @@ func extendScope(ctx context.Context, q Queries, t chat.Turn, before string) (st
 	scope := chat.Scope(spaces)
 	if scope == before {
 		return scope, nil
+	}
+	if left := !strings.HasPrefix(scope, before); left && !s.keepAnswers {
+		if err := q.DropRepo(ctx, sqlcgen.DropRepoParams{ThreadID: t.ThreadID, Owner: t.Owner}); err != nil {
+			return "", err
+		}
 	}
 	return scope, q.SetScope(ctx, sqlcgen.SetScopeParams{ID: t.ThreadID, Owner: t.Owner, Scope: scope})
 }

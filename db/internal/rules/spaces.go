@@ -33,26 +33,47 @@ func (s *Store) Library(ctx context.Context, owner string) (string, error) {
 }
 
 // Visible says which documents a call sees: those of Owner, public ones, and those that Author
-// has attached to Thread.
+// or somebody whose messages were copied, has attached to Threads.
 type Visible struct {
 	Owner  string // of Library
 	Author string // in a space: of the conversation; empty: nothing is attached
 	Thread string // of db.InThread
+	// Copied are attached documents of others that messages name which were copied into Thread.
+	Copied []sqlcgen.CopiedAttachmentsRow
 	// Spaces are the owners of the documents of the spaces in the scope of a conversation.
 	Spaces []string
 }
 
 // Owners are those of all documents in question; the first is Owner.
 func (v Visible) Owners() []string {
-	return append([]string{v.Owner, v.Author, chat.PublicOwner}, v.Spaces...)
+	return slices.Concat([]string{v.Owner, chat.PublicOwner}, v.Spaces, v.Authors())
+}
+
+// Authors are those whose documents are seen only as far as they belong to Threads.
+func (v Visible) Authors() []string {
+	list := []string{v.Author}
+	for _, c := range v.Copied {
+		list = append(list, c.Owner)
+	}
+	return list
+}
+
+// Threads are the conversations whose documents are seen.
+func (v Visible) Threads() []string {
+	list := []string{v.Thread}
+	for _, c := range v.Copied {
+		list = append(list, c.ThreadID)
+	}
+	return list
 }
 
 // Visible is what a call sees that names owner, the author of the conversation of db.InThread.
 func (s *Store) Visible(ctx context.Context, owner string) (Visible, error) {
 	library, err := s.Library(ctx, owner)
 	see := Visible{Owner: library, Thread: db.ThreadOf(ctx)}
-	if library != owner && see.Thread != "" {
+	if err == nil && library != owner && see.Thread != "" {
 		see.Author = owner
+		see.Copied, err = s.db.Read.CopiedAttachments(ctx, sqlcgen.CopiedAttachmentsParams{Owner: owner, ThreadID: see.Thread, SpaceID: db.SpaceOf(ctx)})
 	}
 	if space := db.SpaceOf(ctx); chat.Home(space) == "" {
 		for _, id := range chat.SpacesIn(space) {

@@ -51,6 +51,7 @@ type Queries interface {
 	ConversationDeleted(ctx context.Context, id string) (int64, error)
 	ConversationState(ctx context.Context, id string) (ConversationStateRow, error)
 	ConversationsInSpace(ctx context.Context, arg ConversationsInSpaceParams) ([]ConversationsInSpaceRow, error)
+	CopiedAttachments(ctx context.Context, arg CopiedAttachmentsParams) ([]CopiedAttachmentsRow, error)
 	CopyEvents(ctx context.Context, arg CopyEventsParams) error
 	CopyMessages(ctx context.Context, arg CopyMessagesParams) error
 	CopyTurn(ctx context.Context, arg CopyTurnParams) error
@@ -101,6 +102,7 @@ type Queries interface {
 	DocumentsToIndex(ctx context.Context, arg DocumentsToIndexParams) ([]DocumentsToIndexRow, error)
 	Draft(ctx context.Context, arg DraftParams) (DraftRow, error)
 	DropEmptyConversation(ctx context.Context, arg DropEmptyConversationParams) error
+	DropRepo(ctx context.Context, arg DropRepoParams) error
 	DropSpace(ctx context.Context, id string) error
 	DropTurn(ctx context.Context, arg DropTurnParams) (int64, error)
 	DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurnParams) error
@@ -648,6 +650,17 @@ type ConversationsInSpaceRow struct {
 	Found         string
 }
 
+type CopiedAttachmentsParams struct {
+	SpaceID  string
+	Owner    string
+	ThreadID string
+}
+
+type CopiedAttachmentsRow struct {
+	Owner    string
+	ThreadID string
+}
+
 type CopyEventsParams struct {
 	ID       string
 	ThreadID string
@@ -986,6 +999,11 @@ type DraftRow struct {
 type DropEmptyConversationParams struct {
 	ID    string
 	Owner string
+}
+
+type DropRepoParams struct {
+	ThreadID string
+	Owner    string
 }
 
 type DropTurnParams struct {
@@ -1956,6 +1974,7 @@ type RepoRow struct {
 	Sha256    string
 	UpdatedAt int64
 	Gzipped   []byte
+	Scope     string
 }
 
 type RepoVersionParams struct {

@@ -631,7 +631,7 @@ CREATE POLICY own ON feedback      FOR SELECT USING (owner = (SELECT palaver_sub
 CREATE POLICY own ON attachments   FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY shared ON attachments FOR SELECT USING (EXISTS (SELECT 1 FROM conversations c WHERE c.id = thread_id AND c.shared AND 'space:' || c.space_id = ANY ((SELECT palaver_libraries())::text[])));
 CREATE POLICY copied ON attachments FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.author = attachments.owner AND t.author <> '' AND t.owner = (SELECT palaver_subject()) AND t.content LIKE '%"' || attachments.id || '"%'));
-CREATE POLICY own ON repos         FOR SELECT USING (owner = (SELECT palaver_subject()));
+CREATE POLICY own ON repos         FOR SELECT USING (owner = (SELECT palaver_subject()) AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = thread_id AND (c.scope = '' OR string_to_array('space:' || replace(ltrim(c.scope, '+'), '+', '+space:'), '+') <@ (SELECT palaver_libraries())::text[])));
 CREATE POLICY own ON imports       FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON document_sets FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON boards        FOR SELECT USING (owner = (SELECT palaver_subject()) AND deleted_at = 0);

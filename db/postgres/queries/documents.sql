@@ -8,16 +8,16 @@ FROM documents d WHERE d.id = @id AND d.owner IN (@owner, '*') FOR NO KEY UPDATE
 
 -- name: DocumentsByID :many
 SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
-    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY(@owners::text[]) AND (o.owner <> @author OR o.thread_id = @thread_id) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
-FROM documents d WHERE d.id = ANY(@ids::text[]) AND d.owner = ANY(@owners::text[]) AND (d.owner <> @author OR d.thread_id = @thread_id);
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY(@owners::text[]) AND (o.owner <> ALL(@authors::text[]) OR o.thread_id = ANY(@threads::text[])) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+FROM documents d WHERE d.id = ANY(@ids::text[]) AND d.owner = ANY(@owners::text[]) AND (d.owner <> ALL(@authors::text[]) OR d.thread_id = ANY(@threads::text[]));
 
 -- name: DocumentsTitled :many
 SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages
-FROM documents WHERE title_folded = ANY(@titles::text[]) AND owner = ANY(@owners::text[]) AND (owner <> @author OR thread_id = @thread_id);
+FROM documents WHERE title_folded = ANY(@titles::text[]) AND owner = ANY(@owners::text[]) AND (owner <> ALL(@authors::text[]) OR thread_id = ANY(@threads::text[]));
 
 -- name: DocumentText :one
 SELECT t.text FROM documents d JOIN document_texts t ON t.doc_id = @id
-WHERE d.id = @id AND d.owner = ANY(@owners::text[]) AND (d.owner <> @author OR d.thread_id = @thread_id) AND d.status = 'ready';
+WHERE d.id = @id AND d.owner = ANY(@owners::text[]) AND (d.owner <> ALL(@authors::text[]) OR d.thread_id = ANY(@threads::text[])) AND d.status = 'ready';
 
 -- name: PutDocumentText :exec
 INSERT INTO document_texts (doc_id, text) VALUES (@doc_id, @text)
@@ -62,27 +62,27 @@ WHERE id = @id AND owner = @owner;
 
 -- name: ChunksByKey :many
 SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY(@owners::text[]) AND (o.owner <> @author OR o.thread_id = @thread_id) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY(@owners::text[]) AND (o.owner <> ALL(@authors::text[]) OR o.thread_id = ANY(@threads::text[])) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
 FROM (SELECT unnest(@doc_ids::text[]) AS doc_id, unnest(@ordinals::bigint[]) AS ordinal) k
 JOIN documents d ON d.id = k.doc_id
 JOIN chunks c ON c.doc_id = d.id AND c.ordinal = k.ordinal
-WHERE d.owner = ANY(@owners::text[]) AND (d.owner <> @author OR d.thread_id = @thread_id) AND d.status = 'ready';
+WHERE d.owner = ANY(@owners::text[]) AND (d.owner <> ALL(@authors::text[]) OR d.thread_id = ANY(@threads::text[])) AND d.status = 'ready';
 
 -- name: DocumentChunks :many
 SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY(@owners::text[]) AND (o.owner <> @author OR o.thread_id = @thread_id) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY(@owners::text[]) AND (o.owner <> ALL(@authors::text[]) OR o.thread_id = ANY(@threads::text[])) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
 FROM documents d JOIN chunks c ON c.doc_id = @id
-WHERE d.id = @id AND d.owner = ANY(@owners::text[]) AND (d.owner <> @author OR d.thread_id = @thread_id) AND d.status = 'ready'
+WHERE d.id = @id AND d.owner = ANY(@owners::text[]) AND (d.owner <> ALL(@authors::text[]) OR d.thread_id = ANY(@threads::text[])) AND d.status = 'ready'
 ORDER BY c.ordinal LIMIT @max_rows::bigint;
 
 -- name: ChunksByInternalID :many
 SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY(@owners::text[]) AND (o.owner <> @author OR o.thread_id = @thread_id) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY(@owners::text[]) AND (o.owner <> ALL(@authors::text[]) OR o.thread_id = ANY(@threads::text[])) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
 FROM chunks c JOIN documents d ON d.id = c.doc_id
-WHERE c.id = ANY(@ids::bigint[]) AND d.owner = ANY(@owners::text[]) AND (d.owner <> @author OR d.thread_id = @thread_id) AND d.status = 'ready';
+WHERE c.id = ANY(@ids::bigint[]) AND d.owner = ANY(@owners::text[]) AND (d.owner <> ALL(@authors::text[]) OR d.thread_id = ANY(@threads::text[])) AND d.status = 'ready';
 
 -- name: VisibleDocuments :many
 SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages FROM documents
-WHERE documents.owner = ANY(@owners::text[]) AND (documents.owner <> @author OR documents.thread_id = @thread_id) AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = @owner AND p.hide_samples))
-    AND (documents.thread_id = '' OR documents.thread_id = @thread_id)
+WHERE documents.owner = ANY(@owners::text[]) AND (documents.owner <> ALL(@authors::text[]) OR documents.thread_id = ANY(@threads::text[])) AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = @owner AND p.hide_samples))
+    AND (documents.thread_id = '' OR documents.thread_id = ANY(@threads::text[]))
 ORDER BY created_at DESC, id DESC LIMIT CAST(@max_rows AS BIGINT);

@@ -220,6 +220,6 @@ WHERE back.settled_at > 0 ORDER BY k.n;
 
 -- name: RegistryDocuments :many
 SELECT d.id, d.title,
-    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY(@owners::text[]) AND (o.owner <> @author OR o.thread_id = @thread_id) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY(@owners::text[]) AND (o.owner <> ALL(@authors::text[]) OR o.thread_id = ANY(@threads::text[])) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
 FROM documents d
-WHERE d.id = ANY(@ids::text[]) AND d.status = 'ready' AND d.owner = ANY(@owners::text[]) AND (d.owner <> @author OR d.thread_id = @thread_id);
+WHERE d.id = ANY(@ids::text[]) AND d.status = 'ready' AND d.owner = ANY(@owners::text[]) AND (d.owner <> ALL(@authors::text[]) OR d.thread_id = ANY(@threads::text[]));

@@ -11,23 +11,23 @@ import (
 
 const chunksByInternalID = `-- name: ChunksByInternalID :many
 SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> $2 OR o.thread_id = $3) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> ALL($2::text[]) OR o.thread_id = ANY($3::text[])) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
 FROM chunks c JOIN documents d ON d.id = c.doc_id
-WHERE c.id = ANY($4::bigint[]) AND d.owner = ANY($1::text[]) AND (d.owner <> $2 OR d.thread_id = $3) AND d.status = 'ready'
+WHERE c.id = ANY($4::bigint[]) AND d.owner = ANY($1::text[]) AND (d.owner <> ALL($2::text[]) OR d.thread_id = ANY($3::text[])) AND d.status = 'ready'
 `
 
 type ChunksByInternalIDParams struct {
-	Owners   []string
-	Author   string
-	ThreadID string
-	Ids      []int64
+	Owners  []string
+	Authors []string
+	Threads []string
+	Ids     []int64
 }
 
 func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalIDParams) ([]ChunksByInternalIDRow, error) {
 	rows, err := q.db.Query(ctx, chunksByInternalID,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 		arg.Ids,
 	)
 	if err != nil {
@@ -63,17 +63,17 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 
 const chunksByKey = `-- name: ChunksByKey :many
 SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> $2 OR o.thread_id = $3) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> ALL($2::text[]) OR o.thread_id = ANY($3::text[])) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
 FROM (SELECT unnest($4::text[]) AS doc_id, unnest($5::bigint[]) AS ordinal) k
 JOIN documents d ON d.id = k.doc_id
 JOIN chunks c ON c.doc_id = d.id AND c.ordinal = k.ordinal
-WHERE d.owner = ANY($1::text[]) AND (d.owner <> $2 OR d.thread_id = $3) AND d.status = 'ready'
+WHERE d.owner = ANY($1::text[]) AND (d.owner <> ALL($2::text[]) OR d.thread_id = ANY($3::text[])) AND d.status = 'ready'
 `
 
 type ChunksByKeyParams struct {
 	Owners   []string
-	Author   string
-	ThreadID string
+	Authors  []string
+	Threads  []string
 	DocIds   []string
 	Ordinals []int64
 }
@@ -81,8 +81,8 @@ type ChunksByKeyParams struct {
 func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]ChunksByKeyRow, error) {
 	rows, err := q.db.Query(ctx, chunksByKey,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 		arg.DocIds,
 		arg.Ordinals,
 	)
@@ -216,25 +216,25 @@ func (q *Queries) DocumentAddress(ctx context.Context, arg DocumentAddressParams
 
 const documentChunks = `-- name: DocumentChunks :many
 SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> $2 OR o.thread_id = $3) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> ALL($2::text[]) OR o.thread_id = ANY($3::text[])) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
 FROM documents d JOIN chunks c ON c.doc_id = $4
-WHERE d.id = $4 AND d.owner = ANY($1::text[]) AND (d.owner <> $2 OR d.thread_id = $3) AND d.status = 'ready'
+WHERE d.id = $4 AND d.owner = ANY($1::text[]) AND (d.owner <> ALL($2::text[]) OR d.thread_id = ANY($3::text[])) AND d.status = 'ready'
 ORDER BY c.ordinal LIMIT $5::bigint
 `
 
 type DocumentChunksParams struct {
-	Owners   []string
-	Author   string
-	ThreadID string
-	ID       string
-	MaxRows  int64
+	Owners  []string
+	Authors []string
+	Threads []string
+	ID      string
+	MaxRows int64
 }
 
 func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error) {
 	rows, err := q.db.Query(ctx, documentChunks,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 		arg.ID,
 		arg.MaxRows,
 	)
@@ -353,22 +353,22 @@ func (q *Queries) DocumentProgress(ctx context.Context, arg DocumentProgressPara
 
 const documentText = `-- name: DocumentText :one
 SELECT t.text FROM documents d JOIN document_texts t ON t.doc_id = $1
-WHERE d.id = $1 AND d.owner = ANY($2::text[]) AND (d.owner <> $3 OR d.thread_id = $4) AND d.status = 'ready'
+WHERE d.id = $1 AND d.owner = ANY($2::text[]) AND (d.owner <> ALL($3::text[]) OR d.thread_id = ANY($4::text[])) AND d.status = 'ready'
 `
 
 type DocumentTextParams struct {
-	ID       string
-	Owners   []string
-	Author   string
-	ThreadID string
+	ID      string
+	Owners  []string
+	Authors []string
+	Threads []string
 }
 
 func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (string, error) {
 	row := q.db.QueryRow(ctx, documentText,
 		arg.ID,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 	)
 	var text string
 	err := row.Scan(&text)
@@ -378,15 +378,15 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 const documentsByID = `-- name: DocumentsByID :many
 
 SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
-    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> $2 OR o.thread_id = $3) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
-FROM documents d WHERE d.id = ANY($4::text[]) AND d.owner = ANY($1::text[]) AND (d.owner <> $2 OR d.thread_id = $3)
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> ALL($2::text[]) OR o.thread_id = ANY($3::text[])) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+FROM documents d WHERE d.id = ANY($4::text[]) AND d.owner = ANY($1::text[]) AND (d.owner <> ALL($2::text[]) OR d.thread_id = ANY($3::text[]))
 `
 
 type DocumentsByIDParams struct {
-	Owners   []string
-	Author   string
-	ThreadID string
-	Ids      []string
+	Owners  []string
+	Authors []string
+	Threads []string
+	Ids     []string
 }
 
 // How many documents have the title is counted, because the planner reads the whole table for EXISTS
@@ -394,8 +394,8 @@ type DocumentsByIDParams struct {
 func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([]DocumentsByIDRow, error) {
 	rows, err := q.db.Query(ctx, documentsByID,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 		arg.Ids,
 	)
 	if err != nil {
@@ -443,22 +443,22 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 
 const documentsTitled = `-- name: DocumentsTitled :many
 SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages
-FROM documents WHERE title_folded = ANY($1::text[]) AND owner = ANY($2::text[]) AND (owner <> $3 OR thread_id = $4)
+FROM documents WHERE title_folded = ANY($1::text[]) AND owner = ANY($2::text[]) AND (owner <> ALL($3::text[]) OR thread_id = ANY($4::text[]))
 `
 
 type DocumentsTitledParams struct {
-	Titles   []string
-	Owners   []string
-	Author   string
-	ThreadID string
+	Titles  []string
+	Owners  []string
+	Authors []string
+	Threads []string
 }
 
 func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams) ([]DocumentsTitledRow, error) {
 	rows, err := q.db.Query(ctx, documentsTitled,
 		arg.Titles,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 	)
 	if err != nil {
 		return nil, err
@@ -1039,24 +1039,24 @@ func (q *Queries) SetIndexed(ctx context.Context, arg SetIndexedParams) (int64, 
 
 const visibleDocuments = `-- name: VisibleDocuments :many
 SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages FROM documents
-WHERE documents.owner = ANY($1::text[]) AND (documents.owner <> $2 OR documents.thread_id = $3) AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = $4 AND p.hide_samples))
-    AND (documents.thread_id = '' OR documents.thread_id = $3)
+WHERE documents.owner = ANY($1::text[]) AND (documents.owner <> ALL($2::text[]) OR documents.thread_id = ANY($3::text[])) AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = $4 AND p.hide_samples))
+    AND (documents.thread_id = '' OR documents.thread_id = ANY($3::text[]))
 ORDER BY created_at DESC, id DESC LIMIT CAST($5 AS BIGINT)
 `
 
 type VisibleDocumentsParams struct {
-	Owners   []string
-	Author   string
-	ThreadID string
-	Owner    string
-	MaxRows  int64
+	Owners  []string
+	Authors []string
+	Threads []string
+	Owner   string
+	MaxRows int64
 }
 
 func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error) {
 	rows, err := q.db.Query(ctx, visibleDocuments,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 		arg.Owner,
 		arg.MaxRows,
 	)

@@ -92,6 +92,15 @@ func (q *Queries) AttachmentsByID(ctx context.Context, arg AttachmentsByIDParams
 	return items, nil
 }
 
+const dropRepo = `-- name: DropRepo :exec
+DELETE FROM repos WHERE thread_id = $1 AND owner = $2
+`
+
+func (q *Queries) DropRepo(ctx context.Context, arg DropRepoParams) error {
+	_, err := q.db.Exec(ctx, dropRepo, arg.ThreadID, arg.Owner)
+	return err
+}
+
 const insertAttachment = `-- name: InsertAttachment :execrows
 INSERT INTO attachments (id, owner, thread_id, mime, bytes, created_at, data, address, space_id)
 VALUES ($1, $2, nullif(CAST($3 AS TEXT), ''), $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING
@@ -146,7 +155,8 @@ func (q *Queries) PutRepo(ctx context.Context, arg PutRepoParams) error {
 }
 
 const repo = `-- name: Repo :one
-SELECT version, sha256, updated_at, gzipped FROM repos WHERE thread_id = $1 AND owner = $2
+SELECT r.version, r.sha256, r.updated_at, r.gzipped, c.scope FROM repos r JOIN conversations c ON c.id = r.thread_id
+WHERE r.thread_id = $1 AND r.owner = $2
 `
 
 func (q *Queries) Repo(ctx context.Context, arg RepoParams) (RepoRow, error) {
@@ -157,6 +167,7 @@ func (q *Queries) Repo(ctx context.Context, arg RepoParams) (RepoRow, error) {
 		&i.Sha256,
 		&i.UpdatedAt,
 		&i.Gzipped,
+		&i.Scope,
 	)
 	return i, err
 }

@@ -699,23 +699,23 @@ func (q *Queries) PutTexts(ctx context.Context, arg PutTextsParams) (int64, erro
 
 const registryDocuments = `-- name: RegistryDocuments :many
 SELECT d.id, d.title,
-    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> $2 OR o.thread_id = $3) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
+    CAST((SELECT count(*) FROM documents o WHERE o.owner = ANY($1::text[]) AND (o.owner <> ALL($2::text[]) OR o.thread_id = ANY($3::text[])) AND o.title_folded = d.title_folded AND o.id <> d.id) > 0 AS BOOLEAN) AS twin
 FROM documents d
-WHERE d.id = ANY($4::text[]) AND d.status = 'ready' AND d.owner = ANY($1::text[]) AND (d.owner <> $2 OR d.thread_id = $3)
+WHERE d.id = ANY($4::text[]) AND d.status = 'ready' AND d.owner = ANY($1::text[]) AND (d.owner <> ALL($2::text[]) OR d.thread_id = ANY($3::text[]))
 `
 
 type RegistryDocumentsParams struct {
-	Owners   []string
-	Author   string
-	ThreadID string
-	Ids      []string
+	Owners  []string
+	Authors []string
+	Threads []string
+	Ids     []string
 }
 
 func (q *Queries) RegistryDocuments(ctx context.Context, arg RegistryDocumentsParams) ([]RegistryDocumentsRow, error) {
 	rows, err := q.db.Query(ctx, registryDocuments,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 		arg.Ids,
 	)
 	if err != nil {

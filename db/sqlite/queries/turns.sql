@@ -188,9 +188,9 @@ WHERE back.settled_at > 0 ORDER BY k.key;
 
 -- name: RegistryDocuments :many
 SELECT d.id, d.title,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(@owners AS TEXT)) w) AND (o.owner <> @author OR o.thread_id = @thread_id) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(@owners AS TEXT)) w) AND (o.owner NOT IN (SELECT w.value FROM json_each(CAST(@authors AS TEXT)) w) OR o.thread_id IN (SELECT w.value FROM json_each(CAST(@threads AS TEXT)) w)) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
-WHERE d.status = 'ready' AND d.owner IN (SELECT w.value FROM json_each(CAST(@owners AS TEXT)) w) AND (d.owner <> @author OR d.thread_id = @thread_id);
+WHERE d.status = 'ready' AND d.owner IN (SELECT w.value FROM json_each(CAST(@owners AS TEXT)) w) AND (d.owner NOT IN (SELECT w.value FROM json_each(CAST(@authors AS TEXT)) w) OR d.thread_id IN (SELECT w.value FROM json_each(CAST(@threads AS TEXT)) w));
 
 -- name: NewestText :one
 SELECT CAST(coalesce(max(x.written_by), 0) AS INTEGER) AS written_by FROM turn_texts x JOIN turns t ON t.id = x.turn_id

@@ -171,6 +171,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.conversationsInSpaceStmt, err = db.PrepareContext(ctx, conversationsInSpace); err != nil {
 		return nil, fmt.Errorf("error preparing query ConversationsInSpace: %w", err)
 	}
+	if q.copiedAttachmentsStmt, err = db.PrepareContext(ctx, copiedAttachments); err != nil {
+		return nil, fmt.Errorf("error preparing query CopiedAttachments: %w", err)
+	}
 	if q.copyEventsStmt, err = db.PrepareContext(ctx, copyEvents); err != nil {
 		return nil, fmt.Errorf("error preparing query CopyEvents: %w", err)
 	}
@@ -341,6 +344,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.dropEmptyConversationStmt, err = db.PrepareContext(ctx, dropEmptyConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query DropEmptyConversation: %w", err)
+	}
+	if q.dropRepoStmt, err = db.PrepareContext(ctx, dropRepo); err != nil {
+		return nil, fmt.Errorf("error preparing query DropRepo: %w", err)
 	}
 	if q.dropSpaceStmt, err = db.PrepareContext(ctx, dropSpace); err != nil {
 		return nil, fmt.Errorf("error preparing query DropSpace: %w", err)
@@ -1192,6 +1198,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing conversationsInSpaceStmt: %w", cerr)
 		}
 	}
+	if q.copiedAttachmentsStmt != nil {
+		if cerr := q.copiedAttachmentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing copiedAttachmentsStmt: %w", cerr)
+		}
+	}
 	if q.copyEventsStmt != nil {
 		if cerr := q.copyEventsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing copyEventsStmt: %w", cerr)
@@ -1475,6 +1486,11 @@ func (q *Queries) Close() error {
 	if q.dropEmptyConversationStmt != nil {
 		if cerr := q.dropEmptyConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing dropEmptyConversationStmt: %w", cerr)
+		}
+	}
+	if q.dropRepoStmt != nil {
+		if cerr := q.dropRepoStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing dropRepoStmt: %w", cerr)
 		}
 	}
 	if q.dropSpaceStmt != nil {
@@ -2565,6 +2581,7 @@ type Queries struct {
 	conversationDeletedStmt       *sql.Stmt
 	conversationStateStmt         *sql.Stmt
 	conversationsInSpaceStmt      *sql.Stmt
+	copiedAttachmentsStmt         *sql.Stmt
 	copyEventsStmt                *sql.Stmt
 	copyMessagesStmt              *sql.Stmt
 	copyTurnStmt                  *sql.Stmt
@@ -2622,6 +2639,7 @@ type Queries struct {
 	documentsToIndexStmt          *sql.Stmt
 	draftStmt                     *sql.Stmt
 	dropEmptyConversationStmt     *sql.Stmt
+	dropRepoStmt                  *sql.Stmt
 	dropSpaceStmt                 *sql.Stmt
 	dropTurnStmt                  *sql.Stmt
 	dropUnacceptedTurnStmt        *sql.Stmt
@@ -2877,6 +2895,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		conversationDeletedStmt:       q.conversationDeletedStmt,
 		conversationStateStmt:         q.conversationStateStmt,
 		conversationsInSpaceStmt:      q.conversationsInSpaceStmt,
+		copiedAttachmentsStmt:         q.copiedAttachmentsStmt,
 		copyEventsStmt:                q.copyEventsStmt,
 		copyMessagesStmt:              q.copyMessagesStmt,
 		copyTurnStmt:                  q.copyTurnStmt,
@@ -2934,6 +2953,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		documentsToIndexStmt:          q.documentsToIndexStmt,
 		draftStmt:                     q.draftStmt,
 		dropEmptyConversationStmt:     q.dropEmptyConversationStmt,
+		dropRepoStmt:                  q.dropRepoStmt,
 		dropSpaceStmt:                 q.dropSpaceStmt,
 		dropTurnStmt:                  q.dropTurnStmt,
 		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,

@@ -11,26 +11,26 @@ import (
 
 const chunksByInternalID = `-- name: ChunksByInternalID :many
 SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner <> ?2 OR o.thread_id = ?3) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner NOT IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) OR o.thread_id IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w)) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM json_each(CAST(?4 AS TEXT)) j
 JOIN chunks c ON c.id = j.value
 JOIN editions e ON e.id = c.edition
 JOIN documents d ON d.id = e.doc_id
-WHERE d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner <> ?2 OR d.thread_id = ?3) AND d.status = 'ready' AND d.edition = e.id
+WHERE d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner NOT IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) OR d.thread_id IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w)) AND d.status = 'ready' AND d.edition = e.id
 `
 
 type ChunksByInternalIDParams struct {
-	Owners   string
-	Author   string
-	ThreadID string
-	Ids      string
+	Owners  string
+	Authors string
+	Threads string
+	Ids     string
 }
 
 func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalIDParams) ([]ChunksByInternalIDRow, error) {
 	rows, err := q.query(ctx, q.chunksByInternalIDStmt, chunksByInternalID,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 		arg.Ids,
 	)
 	if err != nil {
@@ -69,25 +69,25 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 
 const chunksByKey = `-- name: ChunksByKey :many
 SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner <> ?2 OR o.thread_id = ?3) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner NOT IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) OR o.thread_id IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w)) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM json_each(CAST(?4 AS TEXT)) j
 JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.id = (d.edition << 20) + json_extract(j.value, '$[1]')
-WHERE d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner <> ?2 OR d.thread_id = ?3) AND d.status = 'ready' AND c.edition = d.edition
+WHERE d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner NOT IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) OR d.thread_id IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w)) AND d.status = 'ready' AND c.edition = d.edition
 `
 
 type ChunksByKeyParams struct {
-	Owners   string
-	Author   string
-	ThreadID string
-	Keys     string
+	Owners  string
+	Authors string
+	Threads string
+	Keys    string
 }
 
 func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]ChunksByKeyRow, error) {
 	rows, err := q.query(ctx, q.chunksByKeyStmt, chunksByKey,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 		arg.Keys,
 	)
 	if err != nil {
@@ -223,25 +223,25 @@ func (q *Queries) DocumentAddress(ctx context.Context, arg DocumentAddressParams
 
 const documentChunks = `-- name: DocumentChunks :many
 SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, d.owner, d.language,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner <> ?2 OR o.thread_id = ?3) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner NOT IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) OR o.thread_id IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w)) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM documents d JOIN chunks c ON c.edition = d.edition
-WHERE d.id = ?4 AND d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner <> ?2 OR d.thread_id = ?3) AND d.status = 'ready'
+WHERE d.id = ?4 AND d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner NOT IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) OR d.thread_id IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w)) AND d.status = 'ready'
 ORDER BY c.id LIMIT CAST(?5 AS INTEGER)
 `
 
 type DocumentChunksParams struct {
-	Owners   string
-	Author   string
-	ThreadID string
-	ID       string
-	MaxRows  int64
+	Owners  string
+	Authors string
+	Threads string
+	ID      string
+	MaxRows int64
 }
 
 func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error) {
 	rows, err := q.query(ctx, q.documentChunksStmt, documentChunks,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 		arg.ID,
 		arg.MaxRows,
 	)
@@ -293,22 +293,22 @@ func (q *Queries) DocumentProgress(ctx context.Context, arg DocumentProgressPara
 
 const documentText = `-- name: DocumentText :one
 SELECT e.text FROM documents d JOIN editions e ON e.id = d.edition
-WHERE d.id = ?1 AND d.owner IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) AND (d.owner <> ?3 OR d.thread_id = ?4) AND d.status = 'ready'
+WHERE d.id = ?1 AND d.owner IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) AND (d.owner NOT IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w) OR d.thread_id IN (SELECT w.value FROM json_each(CAST(?4 AS TEXT)) w)) AND d.status = 'ready'
 `
 
 type DocumentTextParams struct {
-	ID       string
-	Owners   string
-	Author   string
-	ThreadID string
+	ID      string
+	Owners  string
+	Authors string
+	Threads string
 }
 
 func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (string, error) {
 	row := q.queryRow(ctx, q.documentTextStmt, documentText,
 		arg.ID,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 	)
 	var text string
 	err := row.Scan(&text)
@@ -317,22 +317,22 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 
 const documentsByID = `-- name: DocumentsByID :many
 SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages, d.language, d.thread_id, d.added_by, d.deleted_at,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner <> ?2 OR o.thread_id = ?3) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
-FROM json_each(CAST(?4 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner <> ?2 OR d.thread_id = ?3)
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner NOT IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) OR o.thread_id IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w)) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+FROM json_each(CAST(?4 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner NOT IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) OR d.thread_id IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w))
 `
 
 type DocumentsByIDParams struct {
-	Owners   string
-	Author   string
-	ThreadID string
-	Ids      string
+	Owners  string
+	Authors string
+	Threads string
+	Ids     string
 }
 
 func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([]DocumentsByIDRow, error) {
 	rows, err := q.query(ctx, q.documentsByIDStmt, documentsByID,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 		arg.Ids,
 	)
 	if err != nil {
@@ -383,22 +383,22 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 
 const documentsTitled = `-- name: DocumentsTitled :many
 SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at, d.language, d.format, d.source_url, d.chunks, d.unread_pages
-FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.title_folded = j.value AND d.owner IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) AND (d.owner <> ?3 OR d.thread_id = ?4)
+FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.title_folded = j.value AND d.owner IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) AND (d.owner NOT IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w) OR d.thread_id IN (SELECT w.value FROM json_each(CAST(?4 AS TEXT)) w))
 `
 
 type DocumentsTitledParams struct {
-	Titles   string
-	Owners   string
-	Author   string
-	ThreadID string
+	Titles  string
+	Owners  string
+	Authors string
+	Threads string
 }
 
 func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams) ([]DocumentsTitledRow, error) {
 	rows, err := q.query(ctx, q.documentsTitledStmt, documentsTitled,
 		arg.Titles,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 	)
 	if err != nil {
 		return nil, err
@@ -1023,24 +1023,24 @@ func (q *Queries) SetIndexed(ctx context.Context, arg SetIndexedParams) (int64, 
 
 const visibleDocuments = `-- name: VisibleDocuments :many
 SELECT id, owner, title, status, name, named, other_names, created_at, language, format, source_url, chunks, unread_pages FROM documents
-WHERE documents.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (documents.owner <> ?2 OR documents.thread_id = ?3) AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = ?4 AND p.hide_samples))
-    AND (documents.thread_id = '' OR documents.thread_id = ?3)
+WHERE documents.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (documents.owner NOT IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) OR documents.thread_id IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w)) AND (documents.owner <> '*' OR NOT EXISTS (SELECT 1 FROM profiles p WHERE p.owner = ?4 AND p.hide_samples))
+    AND (documents.thread_id = '' OR documents.thread_id IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w))
 ORDER BY created_at DESC, id DESC LIMIT CAST(?5 AS BIGINT)
 `
 
 type VisibleDocumentsParams struct {
-	Owners   string
-	Author   string
-	ThreadID string
-	Owner    string
-	MaxRows  int64
+	Owners  string
+	Authors string
+	Threads string
+	Owner   string
+	MaxRows int64
 }
 
 func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error) {
 	rows, err := q.query(ctx, q.visibleDocumentsStmt, visibleDocuments,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 		arg.Owner,
 		arg.MaxRows,
 	)

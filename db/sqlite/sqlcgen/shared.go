@@ -49,6 +49,8 @@ type (
 	ConversationStateRow            = sqlcgen.ConversationStateRow
 	ConversationsInSpaceParams      = sqlcgen.ConversationsInSpaceParams
 	ConversationsInSpaceRow         = sqlcgen.ConversationsInSpaceRow
+	CopiedAttachmentsParams         = sqlcgen.CopiedAttachmentsParams
+	CopiedAttachmentsRow            = sqlcgen.CopiedAttachmentsRow
 	CopyEventsParams                = sqlcgen.CopyEventsParams
 	CopyMessagesParams              = sqlcgen.CopyMessagesParams
 	CopyTurnParams                  = sqlcgen.CopyTurnParams
@@ -94,6 +96,7 @@ type (
 	DraftParams                     = sqlcgen.DraftParams
 	DraftRow                        = sqlcgen.DraftRow
 	DropEmptyConversationParams     = sqlcgen.DropEmptyConversationParams
+	DropRepoParams                  = sqlcgen.DropRepoParams
 	DropTurnParams                  = sqlcgen.DropTurnParams
 	DropUnacceptedTurnParams        = sqlcgen.DropUnacceptedTurnParams
 	DropWaitingTurnParams           = sqlcgen.DropWaitingTurnParams

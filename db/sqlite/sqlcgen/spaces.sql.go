@@ -66,6 +66,39 @@ func (q *Queries) ClearPersonGroups(ctx context.Context, owner string) error {
 	return err
 }
 
+const copiedAttachments = `-- name: CopiedAttachments :many
+
+SELECT DISTINCT d.owner, d.thread_id FROM turns t
+JOIN conversations c ON c.owner = t.author AND c.space_id = ?1 AND c.space_id <> '' AND c.shared
+JOIN documents d ON d.thread_id = c.id AND d.thread_id <> '' AND d.owner = c.owner
+WHERE t.owner = ?2 AND t.thread_id = ?3 AND t.author <> '' AND t.content LIKE '%"' || d.id || '"%'
+`
+
+// The conversations, still shared with the space, from which messages were copied that name
+// documents of them.
+func (q *Queries) CopiedAttachments(ctx context.Context, arg CopiedAttachmentsParams) ([]CopiedAttachmentsRow, error) {
+	rows, err := q.query(ctx, q.copiedAttachmentsStmt, copiedAttachments, arg.SpaceID, arg.Owner, arg.ThreadID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CopiedAttachmentsRow
+	for rows.Next() {
+		var i CopiedAttachmentsRow
+		if err := rows.Scan(&i.Owner, &i.ThreadID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const copyEvents = `-- name: CopyEvents :exec
 INSERT INTO turn_events (turn_id, n, event)
 SELECT ?1, e.n, replace(replace(e.event, e.turn_id, CAST(?1 AS TEXT)), t.thread_id, CAST(?2 AS TEXT))

@@ -702,23 +702,23 @@ func (q *Queries) PutText(ctx context.Context, arg PutTextParams) (int64, error)
 
 const registryDocuments = `-- name: RegistryDocuments :many
 SELECT d.id, d.title,
-    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner <> ?2 OR o.thread_id = ?3) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
+    CAST(EXISTS (SELECT 1 FROM documents o WHERE o.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (o.owner NOT IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) OR o.thread_id IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w)) AND o.title_folded = d.title_folded AND o.id <> d.id) AS BOOLEAN) AS twin
 FROM json_each(CAST(?4 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value
-WHERE d.status = 'ready' AND d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner <> ?2 OR d.thread_id = ?3)
+WHERE d.status = 'ready' AND d.owner IN (SELECT w.value FROM json_each(CAST(?1 AS TEXT)) w) AND (d.owner NOT IN (SELECT w.value FROM json_each(CAST(?2 AS TEXT)) w) OR d.thread_id IN (SELECT w.value FROM json_each(CAST(?3 AS TEXT)) w))
 `
 
 type RegistryDocumentsParams struct {
-	Owners   string
-	Author   string
-	ThreadID string
-	Ids      string
+	Owners  string
+	Authors string
+	Threads string
+	Ids     string
 }
 
 func (q *Queries) RegistryDocuments(ctx context.Context, arg RegistryDocumentsParams) ([]RegistryDocumentsRow, error) {
 	rows, err := q.query(ctx, q.registryDocumentsStmt, registryDocuments,
 		arg.Owners,
-		arg.Author,
-		arg.ThreadID,
+		arg.Authors,
+		arg.Threads,
 		arg.Ids,
 	)
 	if err != nil {

@@ -1,11 +1,16 @@
 // @vitest-environment jsdom
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { currentSpace, forSpace, inSpace, newIn, noteStatus, onRefused, setSpace, spaceIn } from "./space";
+import { ApiError, getJSON } from "./http";
+import { currentSpace, forSpace, inSpace, newIn, noteStatus, onRefused, setBeside, setSpace, spaceIn } from "./space";
 
 const ID = "0190a0a0-0000-7000-8000-00000000000a";
 const OTHER = "0190a0a0-0000-7000-8000-00000000000b";
 
-afterEach(() => setSpace(""));
+afterEach(() => {
+  setSpace("");
+  setBeside([]);
+  vi.unstubAllGlobals();
+});
 
 describe("the space of an address", () => {
   it.each([
@@ -57,4 +62,49 @@ it("what the browser keeps for a new chat is another in each space", () => {
   expect(newIn("new")).toBe("new");
   setSpace(ID);
   expect([newIn("new"), currentSpace()]).toEqual([`new ${ID}`, ID]);
+});
+
+describe("a citation of a chat that reads spaces besides", () => {
+  const CHUNK = "/api/documents/d/chunks/d.0";
+
+  /** Answers requests as a server does that has the document in one space, for a person who reads some spaces. Returns what was asked for. */
+  function serve(there: string, reads: string[]): string[] {
+    const asked: string[] = [];
+    vi.stubGlobal("fetch", (path: string, init: RequestInit) => {
+      const space = new Headers(init.headers).get("X-Space-Id") ?? "";
+      asked.push(`${init.method ?? "GET"} ${path} ${space}`.trimEnd());
+      return Promise.resolve(reads.includes(space) && space === there ? Response.json({ text: "canary" }) : Response.json({ error: { code: "not_found", message: "" } }, { status: 404 }));
+    });
+    return asked;
+  }
+
+  const status = (asking: Promise<unknown>) => asking.then(() => 200, (err: unknown) => (err as ApiError).status);
+
+  it("is opened in the space where its document is", async () => {
+    setBeside([ID, OTHER]);
+    const asked = serve(OTHER, [ID, OTHER]);
+    expect(await getJSON(CHUNK)).toEqual({ text: "canary" });
+    expect(asked).toEqual([`GET ${CHUNK}`, `GET ${CHUNK} ${ID}`, `GET ${CHUNK} ${OTHER}`]);
+  });
+
+  it("is not found by who was removed from the space, and that tells nothing of the space of the page", async () => {
+    const check = vi.fn();
+    onRefused(check);
+    setBeside([ID]);
+    serve(ID, []);
+    expect(await status(getJSON(CHUNK))).toBe(404);
+    expect(check).not.toHaveBeenCalled();
+    onRefused(() => {});
+  });
+
+  it("is looked for nowhere else: not by a page in a space, nor by changes, lists and other routes", async () => {
+    setBeside([ID]);
+    const asked = serve(ID, [ID]);
+    expect(await status(getJSON("/api/documents/d", { method: "DELETE" }))).toBe(404);
+    expect(await status(getJSON("/api/documents?limit=1"))).toBe(404);
+    expect(await status(getJSON("/api/conversations/c"))).toBe(404);
+    setSpace(OTHER);
+    expect(await status(getJSON(CHUNK))).toBe(404);
+    expect(asked).toEqual(["DELETE /api/documents/d", "GET /api/documents?limit=1", "GET /api/conversations/c", `GET ${CHUNK} ${OTHER}`]);
+  });
 });
