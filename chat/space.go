@@ -43,7 +43,10 @@ func (s Space) Allowed(servers []string) []string {
 	return slices.DeleteFunc(slices.Clone(servers), func(server string) bool { return !s.MayUse(server) })
 }
 
-const inScope = "+"
+const (
+	inScope = "+"
+	leftOut = "~"
+)
 
 // Scope names the spaces whose documents a conversation in no space reads besides its owner's, in
 // the place of the space of a conversation. It is empty for none.
@@ -54,9 +57,21 @@ func Scope(spaces []string) string {
 	return inScope + strings.Join(spaces, inScope)
 }
 
-// SpacesIn lists the spaces of a scope, or the one space that is named.
+// ScopeWithout is the scope that a conversation keeps: left are the spaces that it had, and that its
+// owner did not read when they wrote last. They return when their owner does.
+func ScopeWithout(spaces, left []string) string {
+	if len(left) == 0 {
+		return Scope(spaces)
+	}
+	return Scope(spaces) + leftOut + strings.Join(left, leftOut)
+}
+
+// LeftIn lists the left spaces of ScopeWithout.
+func LeftIn(scope string) []string { return strings.Split(scope, leftOut)[1:] }
+
+// SpacesIn lists the spaces of a scope, without those that were left, or the one space that is named.
 func SpacesIn(space string) []string {
-	if space == "" {
+	if space, _, _ = strings.Cut(space, leftOut); space == "" {
 		return nil
 	}
 	return strings.Split(strings.TrimPrefix(space, inScope), inScope)
@@ -64,7 +79,7 @@ func SpacesIn(space string) []string {
 
 // Home returns the space that a conversation belongs to; "" for a scope.
 func Home(space string) string {
-	if strings.HasPrefix(space, inScope) {
+	if strings.HasPrefix(space, inScope) || strings.HasPrefix(space, leftOut) {
 		return ""
 	}
 	return space

@@ -44,7 +44,7 @@ func TestTurnsInASpaceReadItsDocumentsUntilTheirAuthorIsRemoved(t *testing.T) {
 	ann.do(http.StatusCreated, http.MethodPost, "/api/spaces", object{"name": "Team", "instructions": "Answer like TEAMRULE."}, &space)
 	members := "/api/spaces/" + space.ID + "/members"
 	ann.do(http.StatusNoContent, http.MethodPut, members, object{"kind": "person", "id": "bob", "role": "reader"}, nil)
-	ann.in(space.ID).upload("Liquidity circular", "The liquidity ratio of TEAMCANARY must be at least 100 %.")
+	circular := ann.in(space.ID).upload("Liquidity circular", "The liquidity ratio of TEAMCANARY must be at least 100 %.")
 	prompts := func() string {
 		var all strings.Builder
 		for _, r := range model.Requests() {
@@ -183,7 +183,7 @@ func TestEveryDialectAnswersFromASpaceForItsReadersOnly(t *testing.T) {
 	var space struct{ ID string }
 	ann.do(http.StatusCreated, http.MethodPost, "/api/spaces", object{"name": "Team"}, &space)
 	ann.do(http.StatusNoContent, http.MethodPut, "/api/spaces/"+space.ID+"/members", object{"kind": "person", "id": "bob", "role": "reader"}, nil)
-	ann.in(space.ID).upload("Liquidity circular", "The liquidity ratio of TEAMCANARY must be at least 100 %.")
+	circular := ann.in(space.ID).upload("Liquidity circular", "The liquidity ratio of TEAMCANARY must be at least 100 %.")
 	require.GreaterOrEqual(t, len(spaceAsks), 8)
 	for _, ask := range spaceAsks {
 		t.Run(ask.dialect, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestPrivateConversationReadsSpacesInItsScope(t *testing.T) {
 		ann.do(http.StatusNoContent, http.MethodPut, members, object{"kind": "person", "id": "bob", "role": "reader"}, nil)
 	}
 	join()
-	ann.in(space.ID).upload("Liquidity circular", "The liquidity ratio of TEAMCANARY must be at least 100 %.")
+	circular := ann.in(space.ID).upload("Liquidity circular", "The liquidity ratio of TEAMCANARY must be at least 100 %.")
 	prompts := func(from int) string {
 		var all strings.Builder
 		for _, r := range model.Requests()[from:] {
@@ -277,6 +277,9 @@ func TestPrivateConversationReadsSpacesInItsScope(t *testing.T) {
 	shared := (&talk{t, bob.url, bob.client, uuid.NewString()})
 	shared.ask("What must the liquidity ratio be?", object{"space_ids": []string{space.ID}})
 	shared.do(http.StatusForbidden, http.MethodPost, "/api/conversations/"+shared.thread+"/shares", object{}, nil)
+	seen = len(model.Requests())
+	answered(t, shared.ask("What does it say?", object{"tagged_doc_ids": []string{circular}}))
+	require.Contains(t, prompts(seen), "TEAMCANARY", "a later message names a document of the scope")
 	var v struct {
 		Title  string
 		Spaces []string `json:"space_ids"`

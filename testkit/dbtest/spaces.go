@@ -420,7 +420,9 @@ var spaceTests = []test{
 		b.NoError(b.store.PutGroups(b.ctx, b.owner, []string{"legal"}, time.Now().Add(time.Hour)))
 		signed := db.Board{ID: uuid.NewString(), Owner: chat.SpaceOwner(sp.ID), Title: "Signed", Content: []byte(`{"changes":[{"who":"` + b.owner + `"},{"who":"` + second + `"}]}`)}
 		b.NoError(b.store.CreateBoard(b.ctx, signed))
+		revision := must.Have(b.store.Board(b.ctx, signed.Owner, signed.ID))(b.t).Revision
 		must.Have(b.store.DeleteUser(b.ctx, b.owner))(b.t)
+		b.Less(revision, must.Have(b.store.Board(b.ctx, signed.Owner, signed.ID))(b.t).Revision, "a change of the board as it was before is refused")
 		b.Equal(`{"changes":[{"who":"-"},{"who":"`+second+`"}]}`, string(must.Have(b.store.Board(db.InSpace(b.ctx, sp.ID), second, signed.ID))(b.t).Content))
 		b.Empty(must.Have(b.store.Document(db.InSpace(b.ctx, sp.ID), second, d.ID))(b.t).AddedBy)
 		left := must.Have(b.store.SpaceMembers(b.ctx, second, sp.ID))(b.t)
@@ -628,6 +630,8 @@ var spaceConversationTests = []test{
 		}
 		b.Empty(must.Have(insert())(b.t).Space, "the next message goes on without the space")
 		b.Empty(must.Have(b.store.Conversation(b.ctx, person, thread))(b.t).Scope)
+		b.NoError(b.store.PutSpaceMember(b.ctx, b.owner, sp.ID, chat.SpaceMember{ID: person, Role: chat.Reader}))
+		b.Equal(named.Space, must.Have(insert())(b.t).Space, "once they read it again, with what they read of it before, so does each answer")
 	}},
 	{"what a conversation took from a space of its scope is replaced for an owner who does not read it any more", func(b *fixture) {
 		sp := b.space("Team")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -80,7 +79,7 @@ func (w within) admitTurn(ctx context.Context, q Queries, t *chat.Turn, accepted
 		return false, err
 	}
 	if accepted { // it was sent while the database was unavailable
-		t.Space = cmp.Or(now.SpaceID, now.Scope)
+		t.Space = cmp.Or(now.SpaceID, chat.Scope(chat.SpacesIn(now.Scope)))
 	}
 	if t.Generation, err = w.generationFor(ctx, q, *t, now, accepted); err != nil {
 		return now.Cancelled, err
@@ -95,33 +94,39 @@ func (w within) admitTurn(ctx context.Context, q Queries, t *chat.Turn, accepted
 		Owner: t.Owner, ThreadID: t.ThreadID, ClientTurnID: t.ClientTurnID, ID: t.ID})
 }
 
-// extendScope adds the spaces that a message names to the scope of its conversation, and leaves out
-// those that its owner does not read any more. A client's repository then goes with what it has
-// of answers.
+// extendScope adds the spaces that a message names to the scope of its conversation, leaves out
+// those that its owner does not read any more, and returns what is left of it. A client's
+// repository goes with the answers of a space that is left; with the owner, the space returns.
 func (s *Store) extendScope(ctx context.Context, q Queries, t chat.Turn, before string) (string, error) {
-	var spaces []string
-	for _, id := range append(chat.SpacesIn(before), t.Content.Spaces...) {
+	had := chat.SpacesIn(before)
+	var spaces, left []string
+	for _, id := range slices.Concat(had, t.Content.Spaces, chat.LeftIn(before)) {
+		if slices.Contains(spaces, id) || slices.Contains(left, id) {
+			continue
+		}
 		_, err := spaceFor(ctx, q, t.Owner, id, chat.Reader)
 		switch named := slices.Contains(t.Content.Spaces, id); {
-		case err == nil && !slices.Contains(spaces, id):
+		case err == nil && (named || len(spaces) < chat.MaxScope):
 			spaces = append(spaces, id)
-		case err != nil && (named || !errors.Is(err, db.ErrNotFound)):
+		case err == nil || errors.Is(err, db.ErrNotFound) && !named:
+			left = append(left, id)
+		default:
 			return "", err
 		}
 	}
 	if len(spaces) > chat.MaxScope {
 		return "", db.ErrManySpaces
 	}
-	scope := chat.Scope(spaces)
-	if scope == before {
+	scope, kept := chat.Scope(spaces), chat.ScopeWithout(spaces, left)
+	if kept == before {
 		return scope, nil
 	}
-	if left := !strings.HasPrefix(scope, before); left && !s.keepAnswers {
+	if !s.keepAnswers && slices.ContainsFunc(had, func(id string) bool { return slices.Contains(left, id) }) {
 		if err := q.DropRepo(ctx, sqlcgen.DropRepoParams{ThreadID: t.ThreadID, Owner: t.Owner}); err != nil {
 			return "", err
 		}
 	}
-	return scope, q.SetScope(ctx, sqlcgen.SetScopeParams{ID: t.ThreadID, Owner: t.Owner, Scope: scope})
+	return scope, q.SetScope(ctx, sqlcgen.SetScopeParams{ID: t.ThreadID, Owner: t.Owner, Scope: kept})
 }
 
 // generationFor creates the turn's conversation if needed and returns its generation.

@@ -71,7 +71,7 @@ CREATE TABLE conversations (
     archived        BOOLEAN NOT NULL DEFAULT false,  -- found by searches, and in the list of archived ones
     kind            TEXT    NOT NULL DEFAULT '', -- '', or not in the list: 'board' (the chat of the board of this id), 'once' (throw-away), 'temporary'
     space_id        TEXT    NOT NULL DEFAULT '', -- in which it was begun; '': in none
-    scope           TEXT    NOT NULL DEFAULT '', -- of one in none: '+<id>' for each space whose documents its next turn reads, too
+    scope           TEXT    NOT NULL DEFAULT '', -- of one in none: '+<id>' for each space whose documents its next turn reads, too, then '~<id>' for each that its owner had left
     shared          BOOLEAN NOT NULL DEFAULT false, -- with those who read the space
     created_at      BIGINT NOT NULL,
     last_message_at BIGINT NOT NULL,
@@ -631,7 +631,7 @@ CREATE POLICY own ON feedback      FOR SELECT USING (owner = (SELECT palaver_sub
 CREATE POLICY own ON attachments   FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY shared ON attachments FOR SELECT USING (EXISTS (SELECT 1 FROM conversations c WHERE c.id = thread_id AND c.shared AND 'space:' || c.space_id = ANY ((SELECT palaver_libraries())::text[])));
 CREATE POLICY copied ON attachments FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.author = attachments.owner AND t.author <> '' AND t.owner = (SELECT palaver_subject()) AND t.content LIKE '%"' || attachments.id || '"%'));
-CREATE POLICY own ON repos         FOR SELECT USING (owner = (SELECT palaver_subject()) AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = thread_id AND (c.scope = '' OR string_to_array('space:' || replace(ltrim(c.scope, '+'), '+', '+space:'), '+') <@ (SELECT palaver_libraries())::text[])));
+CREATE POLICY own ON repos         FOR SELECT USING (owner = (SELECT palaver_subject()) AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = thread_id AND (split_part(c.scope, '~', 1) = '' OR string_to_array('space:' || replace(ltrim(split_part(c.scope, '~', 1), '+'), '+', '+space:'), '+') <@ (SELECT palaver_libraries())::text[])));
 CREATE POLICY own ON imports       FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON document_sets FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON boards        FOR SELECT USING (owner = (SELECT palaver_subject()) AND deleted_at = 0);

@@ -72,7 +72,7 @@ CREATE TABLE conversations (
     archived        INTEGER NOT NULL DEFAULT 0,  -- 1: found by searches, and in the list of archived ones
     kind            TEXT    NOT NULL DEFAULT '', -- '', or not in the list: 'board' (the chat of the board of this id), 'once' (throw-away), 'temporary'
     space_id        TEXT    NOT NULL DEFAULT '', -- in which it was begun; '': in none
-    scope           TEXT    NOT NULL DEFAULT '', -- of one in none: '+<id>' for each space whose documents its next turn reads, too
+    scope           TEXT    NOT NULL DEFAULT '', -- of one in none: '+<id>' for each space whose documents its next turn reads, too, then '~<id>' for each that its owner had left
     shared          INTEGER NOT NULL DEFAULT 0, -- with those who read the space
     created_at      INTEGER NOT NULL,
     last_message_at INTEGER NOT NULL,
