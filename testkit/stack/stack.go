@@ -77,7 +77,7 @@ func StartOn(ctx context.Context, server, modelURL string, log io.Writer, env ..
 func (s *Stack) Pid() int { return s.process.Pid() }
 
 func (s *Stack) ready(ctx context.Context) error {
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(3 * time.Minute); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 		resp, err := http.Get(s.URL + "/readyz")
 		if err != nil {
 			continue
