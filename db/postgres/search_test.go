@@ -37,9 +37,9 @@ func TestSmallAndLargeSearchFindTheSame(t *testing.T) {
 	for _, docs := range [][]string{nil, {}, {"ann-003", "bob-004", "*-001", "none"}} {
 		for _, words := range []string{"", "apple", "pear", "apple pear 7 art", "absent"} {
 			own, alike, weights := pairs(record.Groups(db.Words(strings.Fields(words)...), []string{""}))
-			small, inSmall, err := s.rank(t.Context(), rankSmall, []string{"ann", chat.PublicOwner}, docs, "", "", own, 30, alike, weights, record.NameWeight, record.OtherNameShare)
+			small, inSmall, err := s.rank(t.Context(), rankSmall, []string{"ann", chat.PublicOwner}, docs, []string{""}, []string{""}, own, 30, alike, weights, record.NameWeight, record.OtherNameShare)
 			require.NoError(t, err)
-			large, inLarge, err := s.rank(t.Context(), rankLarge, []string{"ann", chat.PublicOwner}, docs, "", "", own, 30, alike, weights, record.NameWeight, record.OtherNameShare)
+			large, inLarge, err := s.rank(t.Context(), rankLarge, []string{"ann", chat.PublicOwner}, docs, []string{""}, []string{""}, own, 30, alike, weights, record.NameWeight, record.OtherNameShare)
 			require.NoError(t, err)
 			require.Equal(t, small, large)
 			require.Equal(t, inSmall, inLarge)
@@ -53,10 +53,10 @@ func TestSmallAndLargeSearchFindTheSame(t *testing.T) {
 	for i, w := range words {
 		words[i] = record.Match(w, []string{""}, " & ", " | ", quote)
 	}
-	small, is, err := s.count(t.Context(), countSmall, []string{"ann", chat.PublicOwner}, []string(nil), "", "", words)
+	small, is, err := s.count(t.Context(), countSmall, []string{"ann", chat.PublicOwner}, []string(nil), []string{""}, []string{""}, words)
 	require.NoError(t, err)
 	require.Equal(t, corpus{69, []string{""}}, is)
-	large, _, err := s.count(t.Context(), countLarge, []string{"ann", chat.PublicOwner}, []string(nil), "", "", words)
+	large, _, err := s.count(t.Context(), countLarge, []string{"ann", chat.PublicOwner}, []string(nil), []string{""}, []string{""}, words)
 	require.NoError(t, err)
 	require.Equal(t, small, large)
 	require.Equal(t, []int{64, 23, 0, 0, 23, 0, 1}, small)
@@ -104,7 +104,7 @@ func TestSearchScansTheIndexOncePerWord(t *testing.T) {
 	conn := must.Have(pgx.Connect(t.Context(), url))(t)
 	defer func() { _ = conn.Close(t.Context()) }()
 	script(t, conn, "SET enable_seqscan = off")
-	for statement, arguments := range map[string]string{rankLarge: `('{ann,*}', NULL, '', '', '{apple,pear}', 10, '{apple,pear}', '{1,1}', 1, 1)`, countLarge: `('{ann,*}', NULL, '', '', '{apple,pear}')`} {
+	for statement, arguments := range map[string]string{rankLarge: `('{ann,*}', NULL, '{""}', '{""}', '{apple,pear}', 10, '{apple,pear}', '{1,1}', 1, 1)`, countLarge: `('{ann,*}', NULL, '{""}', '{""}', '{apple,pear}')`} {
 		script(t, conn, "PREPARE search AS "+statement)
 		var plan string
 		require.NoError(t, conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE search"+arguments, pgx.QueryExecModeSimpleProtocol).Scan(&plan))
