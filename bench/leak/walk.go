@@ -398,7 +398,7 @@ func (w *world) ask(ctx context.Context, a ask, person, in int) {
 	}
 	r := request{as: person, in: nowhere, where: in, method: "POST", path: a.path, name: a.path + " " + a.name}
 	doc := ""
-	if a.turn && w.rand(3) == 0 {
+	if a.name == "native" || a.turn && w.rand(3) == 0 {
 		doc = w.attach(ctx, person, in, thread)
 	}
 	question, space := w.question(person, in, thread), w.spaces[in].id
@@ -491,6 +491,11 @@ func (w *world) attach(ctx context.Context, person, in int, talk string) string 
 // copyTalk continues a shared conversation in a copy, which reads what its messages name.
 func (w *world) copyTalk(ctx context.Context, person, in int) {
 	t := w.target(in)
+	for range 5 {
+		if t.talk.doc == "" {
+			t = w.target(in)
+		}
+	}
 	_, _, body := w.try(ctx, request{as: person, in: in, where: in, method: "POST", path: "/api/conversations/" + t.talk.id + "/branch", name: "POST /api/conversations/{id}/branch", body: object{}})
 	var made struct{ ID string }
 	if json.Unmarshal([]byte(body), &made) != nil || made.ID == "" {
