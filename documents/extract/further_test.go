@@ -37,6 +37,11 @@ func TestMailThatWasSavedAsTextIsAMail(t *testing.T) {
 	require.Equal(t, "# Loyer\n\nDe: Ada <ada@example.org>\nÀ: Bo\n\nIl est de 900 euros.", c.Text)
 	c = read(t, "mail.txt", "发件人：李明 <li@example.org>\n收件人：王芳\n主题：租金\n\n每月九百欧元。\n")
 	require.Equal(t, "租金", c.Title)
+	for _, header := range []string{"From: Ada <ada@example.org>\r\nSubject: =?UTF-8?B?TWlldGU=?=\r\nTo: Bo\r\n", // as it was sent
+		"from: Ada <ada@example.org>\r\nsubject: Miete\r\nto: Bo\r\nmessage-id: <1@example.org>\r\n"} {
+		c = read(t, "mail.txt", header+"content-transfer-encoding: quoted-printable\r\n\r\nEs sind 900 =\r\nEuro.\r\n")
+		require.Equal(t, "# Miete\n\nFrom: Ada <ada@example.org>\nTo: Bo\n\nEs sind 900 Euro.", c.Text)
+	}
 	list := "Name: Ada\nSubject: History\nDate: 5 May\n\nText."
 	require.Equal(t, list, read(t, "list.txt", list).Text)
 }
