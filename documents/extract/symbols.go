@@ -28,10 +28,11 @@ const adobeFrom = 0xf8e5
 
 // symbol returns the sign at a place of a font, from 0x20 to 0xff; 0 if it has no known meaning.
 func symbol(font string, place rune) rune {
-	if !strings.Contains(font, "Symbol") {
-		return pictograms[place]
-	}
 	switch low, high := int(place)-0x20, int(place)-0xa0; {
+	case strings.Contains(font, "dings"):
+		return pictograms[place]
+	case !strings.Contains(font, "Symbol"):
+		return 0
 	case low >= 0 && low < len(lowSymbols):
 		return lowSymbols[low]
 	case high >= 0 && high < len(highSymbols):
