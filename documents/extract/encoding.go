@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"maps"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -266,10 +267,12 @@ func isLikelyMultiByte(e encoding.Encoding, raw []byte) bool {
 	}
 	good, all := 0, 0
 	prev := ' '
-	for _, r := range string(out) {
+	text := []rune(string(out))
+	for i, r := range text {
 		if r >= utf8.RuneSelf {
 			all++
 			switch {
+			case r >= 0xff61 && r <= 0xff9f && prev < utf8.RuneSelf && (i+1 == len(text) || text[i+1] < utf8.RuneSelf): // "20°C"
 			case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul), r > 0x3000 && r <= 0x30ff, r >= 0xff00 && r <= 0xff9f:
 				// In a text in a Western encoding the second byte is an ASCII letter of the same word.
 				if prev >= utf8.RuneSelf || !unicode.IsLetter(prev) || all > 1 {
@@ -347,7 +350,33 @@ func singleByte(raw []byte, guesses []chardet.Result) encoding.Encoding {
 			best, most = e, score
 		}
 	}
+	if best == nil && isWestern(raw) {
+		return charmap.Windows1252
+	}
 	return best
+}
+
+// isWestern reports whether a text has words of several Western languages, such as names: its
+// letters beyond ASCII belong to one of their alphabets and are the smaller part of the words.
+func isWestern(raw []byte) bool {
+	out, err := charmap.Windows1252.NewDecoder().Bytes(raw)
+	if err != nil {
+		return false
+	}
+	text := string(out)
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		beyond, letters := 0, 0
+		for _, r := range w {
+			letters++
+			if r >= utf8.RuneSelf {
+				beyond++
+			}
+		}
+		if letters > 3 && 2*beyond > letters { // a word of another script
+			return false
+		}
+	}
+	return plausibleIn(text, western) >= likely
 }
 
 // mainScript returns the script of most letters beyond ASCII.
@@ -368,7 +397,9 @@ func mainScript(s string) string {
 // plausible returns the share of the characters beyond ASCII that are where texts of
 // people have them: letters of one alphabet, with capitals at the beginning of words, and
 // signs between words.
-func plausible(s string) float64 {
+func plausible(s string) float64 { return plausibleIn(s, alphabets) }
+
+func plausibleIn(s string, alphabets []map[rune]bool) float64 {
 	all, good := 0, 0
 	inAlphabet := make([]int, len(alphabets))
 	cased, letters := 0, 0
@@ -386,6 +417,8 @@ func plausible(s string) float64 {
 		all++
 		prev, next := at(i-1), at(i+1)
 		switch {
+		case r == '°' && unicode.IsUpper(next), r == 'µ' && !unicode.IsLetter(prev): // 20°C, 5 µm
+			good++
 		case unicode.IsLetter(r):
 			letters++
 			script := scriptOf(r)
@@ -407,7 +440,9 @@ func plausible(s string) float64 {
 				good++
 			} else if r >= 0x300 && r <= 0x323 && unicode.IsLetter(prev) {
 				cased++
-				inAlphabet[vietnamese]++
+				if len(alphabets) > vietnamese {
+					inAlphabet[vietnamese]++
+				}
 			}
 		case r == '’', r == '\u00a0', r == '\u00ad', r == '‘', r == '·':
 			good++
@@ -434,3 +469,12 @@ func plausible(s string) float64 {
 }
 
 const vietnamese = 24 // its place in alphabets
+
+// western are the letters of the alphabets of Western Europe, which come first, as one.
+var western = func() []map[rune]bool {
+	all := map[rune]bool{}
+	for _, set := range alphabets[:11] {
+		maps.Copy(all, set)
+	}
+	return []map[rune]bool{all}
+}()

@@ -59,6 +59,18 @@ func TestTextIsReadInTheEncodingsThatProgramsWrite(t *testing.T) {
 	}
 }
 
+// Such texts, often pages without a charset, have few characters beyond ASCII.
+func TestShortWesternTextsAreWindows1252(t *testing.T) {
+	for _, text := range []string{"<p>20°C ± 2</p>", "<p>10 µm × 5</p>", "<p>Déjà vu – señor Müller’s Ångström</p>", "<p>Menü: Crêpe, Jalapeño, Smørrebrød</p>", "<p>It’s 5 €</p>", "<h1>MÜLLER GmbH</h1>"} {
+		raw, err := charmap.Windows1252.NewEncoder().Bytes([]byte(text))
+		require.NoError(t, err)
+		got, err := toUTF8(raw, "")
+		if err != nil || got != text {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+}
+
 func TestTextIsNeverReadyInAnEncodingThatCannotBeTold(t *testing.T) {
 	for name, raw := range map[string]string{
 		"no language has these letters together": "a\xd1b\x80\x9d\xf0z \xfe\x81\xc7 w\x8f\x90x\xa6q Ab\xb5C\xd7d",

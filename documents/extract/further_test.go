@@ -37,6 +37,11 @@ func TestMailThatWasSavedAsTextIsAMail(t *testing.T) {
 	require.Equal(t, "# Loyer\n\nDe: Ada <ada@example.org>\nÀ: Bo\n\nIl est de 900 euros.", c.Text)
 	c = read(t, "mail.txt", "发件人：李明 <li@example.org>\n收件人：王芳\n主题：租金\n\n每月九百欧元。\n")
 	require.Equal(t, "租金", c.Title)
+	for _, header := range []string{"From: Ada <ada@example.org>\r\nSubject: =?UTF-8?B?TWlldGU=?=\r\nTo: Bo\r\n", // as it was sent
+		"from: Ada <ada@example.org>\r\nsubject: Miete\r\nto: Bo\r\nmessage-id: <1@example.org>\r\n"} {
+		c = read(t, "mail.txt", header+"content-transfer-encoding: quoted-printable\r\n\r\nEs sind 900 =\r\nEuro.\r\n")
+		require.Equal(t, "# Miete\n\nFrom: Ada <ada@example.org>\nTo: Bo\n\nEs sind 900 Euro.", c.Text)
+	}
 	list := "Name: Ada\nSubject: History\nDate: 5 May\n\nText."
 	require.Equal(t, list, read(t, "list.txt", list).Text)
 }
@@ -234,6 +239,14 @@ func TestOpenDocumentHasItsEquationsAndCharts(t *testing.T) {
 			`<table:table table:name="local-table">` + cells("", "Flat") + cells("2025", "900") + `</table:table></chart:chart></office:chart></office:body></office:document-content>`,
 	})))
 	require.Equal(t, "Energy is E=m/2.\n\nRents rise.\n\nRents\n\n| Flat\n2025 | 900\n\nEnd", c.Text)
+	c = read(t, "x.ods", string(zipped(map[string]string{
+		"mimetype": "application/vnd.oasis.opendocument.spreadsheet",
+		"content.xml": `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d" xmlns:xlink="x"><office:body><office:spreadsheet><table:table table:name="Flats">` +
+			`<table:table-row><table:table-cell><text:p>2025</text:p>` + object("Object 1") + `</table:table-cell><table:table-cell><text:p>900</text:p></table:table-cell></table:table-row>` + cells("2026", "950") + `</table:table></office:spreadsheet></office:body></office:document-content>`,
+		"Object 1/content.xml": `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:chart="c"><office:body><office:chart><chart:chart><chart:title><text:p>Rents</text:p></chart:title>` +
+			`<table:table table:name="local-table">` + cells("2025", "900") + `</table:table></chart:chart></office:chart></office:body></office:document-content>`,
+	})))
+	require.Equal(t, "## Flats\n\n2025 | 900\n2026 | 950\n\nRents", c.Text)
 }
 
 func TestRichTextHasItsHeadersAndFootersOnce(t *testing.T) {

@@ -52,6 +52,7 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 			}
 			continue
 		}
+		g.r = n.symbol(text, i, g.r)
 		n.place(text, i, &g, &near)
 		if ligature := texLigature(g, out); ligature != "" {
 			out = append(out, lettersOf(ligature, g)...)
@@ -132,8 +133,11 @@ func (n *native) place(text, i uint64, g *glyph, near *placed) {
 	if err != nil || n.number("FPDFText_GetMatrix", text, i, at) == 0 {
 		return
 	}
-	size := float32(math.Abs(api.DecodeF64(bits)))
+	size := float32(api.DecodeF64(bits))
 	a, b, c, d := n.f32(0), n.f32(1), n.f32(2), n.f32(3)
+	if size < 0 { // this turns the text, too
+		size, a, b, c, d = -size, -a, -b, -c, -d
+	}
 	size *= float32(math.Hypot(float64(c), float64(d)))
 	switch left, right, y := g.left, g.right, g.base; {
 	case b > 0 && c < 0 && abs(a) < 0.1*b:

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -167,6 +168,8 @@ func lineOf(row []glyph) pageLine {
 	}
 	if l.rightToLeft {
 		turnLigatures(row)
+	} else if !l.hyphen {
+		row = fromLeft(row)
 	}
 	for _, part := range wideParts(row, l.rightToLeft) {
 		if t := strings.TrimSpace(cellText(part)); t != "" {
@@ -175,6 +178,45 @@ func lineOf(row []glyph) pageLine {
 		}
 	}
 	return l
+}
+
+// fromLeft puts the characters of a line in order if each has a place of its own: some programs
+// draw those of each font together. Spaces that pdfium made are made anew.
+func fromLeft(row []glyph) []glyph {
+	steps, back, last := 0, 0, -1
+	for i, g := range row {
+		switch {
+		case g.made:
+			continue
+		case g.size == 0, language.IsDense(g.r):
+			return row
+		case last >= 0 && g.left < row[last].left-0.3*g.size:
+			back++
+		}
+		steps++
+		last = i
+	}
+	if back == 0 || 2*back > steps { // or it is drawn from right to left
+		return row
+	}
+	placed := slices.DeleteFunc(slices.Clone(row), func(g glyph) bool { return g.made })
+	slices.SortStableFunc(placed, func(a, b glyph) int { return cmp.Compare(a.left, b.left) })
+	out := make([]glyph, 0, len(row))
+	for i, g := range placed {
+		if i > 0 {
+			switch gap, size := g.left-placed[i-1].right, max(g.size, placed[i-1].size); {
+			case unicode.IsSpace(g.r) && unicode.IsSpace(placed[i-1].r):
+				continue
+			case unicode.IsSpace(g.r) || unicode.IsSpace(placed[i-1].r):
+			case gap < -0.3*size: // over each other
+				return row
+			case gap > 0.2*size:
+				out = append(out, glyph{r: ' ', made: true})
+			}
+		}
+		out = append(out, g)
+	}
+	return out
 }
 
 // turnLigatures puts the letters of ligatures of a line that runs from right to left in the

@@ -32,53 +32,52 @@ var mailFile = Type{
 	untitled: true, // its subject is the title
 }
 
-// messageHeader matches the header of a message as it is sent.
-var messageHeader = regexp.MustCompile(`^(?:[A-Z][\w-]*:[^\n]*\r?\n(?:[ \t]+\S[^\n]*\n)*){3,}\r?\n`)
-
-// isMail recognises a message that is named as text.
-func isMail(raw []byte) bool {
-	header := messageHeader.Find(raw[:min(len(raw), maxFrontMatter)])
-	has := func(name string) bool { return bytes.Contains(append([]byte("\n"), header...), []byte("\n"+name+":")) }
-	return has("From") && has("Subject") && (has("To") || has("Date") || has("Sent"))
-}
-
 // subjectNames are what mail programs call the subject.
 var subjectNames = language.NewSet("subject betreff objet asunto oggetto onderwerp assunto ämne emne aihe temat předmět predmet " +
 	"tárgy subiect tema тема θέμα konu 主题 主旨 件名 제목 الموضوع נושא")
 
 var (
-	savedField = regexp.MustCompile(`^(\pL[\pL\pM /]{0,24}?)\s*[:：]\s*(.*)$`)
+	textField = regexp.MustCompile(`^(\pL[\pL\pM\pN /_-]{0,60}?)\s*[:：]\s*(.*)$`)
 	// sentBy matches an address, or a year and a time of day.
 	sentBy = regexp.MustCompile(`\S@\S|\b(?:19|20)\d\d\b.*\d[:.h]\d\d|\d[:.h]\d\d.*\b(?:19|20)\d\d\b`)
 )
 
-// savedMail reads a message that a mail program, in any language, has saved as text: the names of
-// its fields are those that the program shows. ok is false for other texts.
-func savedMail(text string) (c Content, ok bool) {
+// textMail reads a message in a text file; isMail is false for other texts. Either it is the message
+// as it was sent, or a mail program, in any language, has saved it: then the names of its fields are
+// those that the program shows.
+func textMail(ctx context.Context, raw []byte, text string) (_ Content, isMail bool, _ error) {
 	header, body, _ := strings.Cut(text, "\n\n")
 	if len(header) > maxFrontMatter {
-		return c, false
+		return Content{}, false, nil
 	}
 	var fields [][2]string
 	subject := ""
-	found := false
+	found, from, technical := false, false, false // technical: people do not see such fields
 	for line := range strings.Lines(header) {
-		m := savedField.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
-		switch n := len(fields); {
-		case m == nil && n > 0 && strings.TrimLeft(line, " \t") != line:
+		m := textField.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if n := len(fields); m == nil && n > 0 && strings.TrimLeft(line, " \t") != line {
 			fields[n-1][1] += " " + strings.TrimSpace(line)
-		case m == nil || strings.Contains(m[2], "=?"): // that is encoded
-			return c, false
-		case subjectNames[strings.ToLower(m[1])] && subject == "":
+			continue
+		} else if m == nil {
+			return Content{}, false, nil
+		}
+		name := strings.ToLower(m[1])
+		from = from || name == "from"
+		technical = technical || strings.ContainsAny(name, "-_") || strings.Contains(m[2], "=?") // that is encoded
+		if subjectNames[name] && subject == "" {
 			subject, found = m[2], true
-		default:
+		} else {
 			fields = append(fields, [2]string{m[1], m[2]})
 		}
 	}
 	if !found || len(fields) < 2 || !slices.ContainsFunc(fields, func(f [2]string) bool { return sentBy.MatchString(f[1]) }) {
-		return c, false
+		return Content{}, false, nil
 	}
-	return mailText(subject, fields, body, nil), true
+	if from && technical {
+		c, err := mailContent(ctx, raw)
+		return c, true, err
+	}
+	return mailText(subject, fields, body, nil), true, nil
 }
 
 // Limits of a message.

@@ -159,6 +159,9 @@ type openWalker struct {
 
 	archive *archive        // with the objects of the text; nil within one
 	objects map[string]bool // that have been read
+
+	noTables bool     // only the text around tables is read
+	charts   []string // titles of charts of the open table of a spreadsheet
 }
 
 const titleStyle = "Title"
@@ -291,7 +294,7 @@ func (w *openWalker) start(t xml.StartElement) {
 			}
 		}
 	case "table":
-		if w.hidden[attr(t, "style-name")] {
+		if w.noTables || w.hidden[attr(t, "style-name")] {
 			w.skip++
 			return
 		}
@@ -325,9 +328,9 @@ var equation = regexp.MustCompile(`<(?:math:)?math\b`)
 
 // object writes an equation in its place in the text, and the numbers of a chart or the cells of
 // a table that was made by another program below the paragraph. The tables of a spreadsheet have
-// the numbers of its charts.
+// the numbers of its charts, whose titles are written below the table.
 func (w *openWalker) object(part string) {
-	if w.archive == nil || w.sheet || w.objects[part] {
+	if w.archive == nil || w.objects[part] {
 		return
 	}
 	w.objects[part] = true
@@ -341,14 +344,22 @@ func (w *openWalker) object(part string) {
 		return
 	}
 	if equation.Match(raw) {
+		if w.sheet {
+			return
+		}
 		if p, err := readPage(bytes.ReplaceAll(raw, []byte("math:"), nil), maxFrames); err == nil {
 			w.write(strings.TrimSpace(p.out.String()))
 		}
 		return
 	}
 	inner := newOpenWalker(nil)
+	inner.noTables = w.sheet
 	if inner.walk(w.archive, part) == nil {
 		w.size += inner.o.out.Len()
+		if w.sheet {
+			w.charts = append(w.charts, inner.o.out.String())
+			return
+		}
 		w.note = append(w.note, inner.o.out.String())
 	}
 }
@@ -534,6 +545,8 @@ func (w *openWalker) end(name string) {
 			}
 		}
 		w.o.endTable()
+		w.note, w.charts = append(w.note, w.charts...), nil
+		w.writeNotes()
 	}
 }
 

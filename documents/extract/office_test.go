@@ -79,6 +79,24 @@ func TestWordDocumentBecomesHeadingsParagraphsListsAndRows(t *testing.T) {
 	checkText(t, text)
 }
 
+func TestWordKeepsEquationsApart(t *testing.T) {
+	equation := func(s string) string {
+		return `<m:oMath xmlns:m="m"><m:r><m:t>` + s + `</m:t></m:r></m:oMath>`
+	}
+	text, err := All().Text(t.Context(), "docx", word(`<w:p>`+equation("a=b")+equation("c=d")+`<w:r><w:t>, and </w:t></w:r>`+equation("e")+`</w:p><w:p><m:oMathPara xmlns:m="m">`+equation("f=1")+equation("g=2")+`</m:oMathPara></w:p>`))
+	require.NoError(t, err)
+	require.Equal(t, "a=b c=d, and e\n\nf=1\ng=2\n\nA note.", text)
+}
+
+func TestWordHasTheSignsOfSymbolFonts(t *testing.T) {
+	sym := func(font, char string) string {
+		return `<w:r><w:sym w:font="` + font + `" w:char="` + char + `"/></w:r>`
+	}
+	text, err := All().Text(t.Context(), "docx", word(`<w:p><w:r><w:t xml:space="preserve">5 </w:t></w:r>`+sym("Symbol", "F02B")+sym("Symbol", "F06F")+sym("Wingdings", "F06F")+sym("MS Gothic", "2610")+sym("Unknown", "F021")+`</w:p>`))
+	require.NoError(t, err)
+	require.Equal(t, "5 +ο☐☐\n\nA note.", text)
+}
+
 func TestWordKeepsTheRowsOfATableInACell(t *testing.T) {
 	cell := func(within string) string { return `<w:tc>` + within + `</w:tc>` }
 	row := func(cells string) string { return `<w:tr>` + cells + `</w:tr>` }

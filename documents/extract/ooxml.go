@@ -47,6 +47,8 @@ type officeParagraph struct {
 	list    string // Word: the list's id; "": the style decides
 	level   int    // Word: of the item, from 0; -1: the style decides
 	place   string // slides: the placeholder, such as "title"
+
+	equation int // where an equation ends in text; 0: none
 }
 
 // officeTable is a table that is being read.
@@ -194,7 +196,7 @@ func (w *officeText) property(name string, t xml.StartElement) {
 	case "noBreakHyphen":
 		w.write("-")
 	case "sym":
-		w.write(symbol(attr(t, "char")))
+		w.write(officeSymbol(attr(t, "font"), attr(t, "char")))
 	case "vanish":
 		w.run.hidden = isOn(t)
 	case "strike", "dstrike":
@@ -551,31 +553,6 @@ func headingLevel(val string) int {
 	return n + 1
 }
 
-// symbols are the signs of the fonts Symbol and Wingdings that carry a meaning, by their
-// place in the font.
-var symbols = map[int64]string{
-	0x6f: "☐", 0xa8: "☐", 0x71: "☐", 0x72: "☐", 0xfe: "☒", 0x78: "☒", 0x54: "☒", 0xfd: "☒", 0x52: "☑", 0xfc: "✓", 0xfb: "✗",
-	0xe0: "→", 0xdf: "←", 0xe1: "↑", 0xe2: "↓", 0xe8: "→", 0xae: "→", 0xac: "←", 0xb7: "•", 0xa7: "▪", 0xd8: "▪",
-	0xb0: "°", 0xb1: "±", 0xb3: "≥", 0xa3: "≤", 0xb4: "×", 0xb9: "≠", 0xbb: "≈", 0xa5: "∞", 0x53: "Σ", 0x6d: "µ", 0x57: "Ω", 0x70: "π", 0x44: "Δ", 0x61: "α", 0x62: "β", 0x67: "γ", 0x64: "δ",
-	0x28: "☎", 0x29: "☎", 0x2a: "✉", 0x4a: "☺", 0x4c: "☹",
-}
-
-// symbol returns the sign of a hexadecimal place in a font of symbols; "" if it has no
-// known meaning.
-func symbol(hex string) string {
-	n, err := strconv.ParseInt(hex, 16, 32)
-	if err != nil {
-		return ""
-	}
-	if n >= 0xf000 && n <= 0xf0ff {
-		return symbols[n-0xf000]
-	}
-	if n > 0xff && (n < 0xe000 || n > 0xf8ff) && n <= 0xffff {
-		return string(rune(n))
-	}
-	return symbols[n]
-}
-
 // officeMath is an element of an equation that is being read.
 type officeMath struct {
 	name  string
@@ -653,11 +630,22 @@ func (w *officeText) endMath(name string) {
 	text := m.written()
 	w.size -= len(m.text.String()) // it is written once more
 	if n == 1 {
+		if p := w.last(); p != nil {
+			if p.text.Len() > 0 && p.text.Len() == p.equation {
+				text = " " + text
+			}
+			p.equation = p.text.Len() + len(text)
+		}
 		w.write(text)
 		return
 	}
 	of := w.formula[n-2]
 	switch name {
+	case "oMath":
+		if of.text.Len() > 0 {
+			w.write("\n")
+		}
+		w.write(text)
 	case "num", "den", "e", "sup", "sub", "deg", "lim", "fName":
 		if before, again := of.parts[name]; again {
 			text = before + ", " + text
@@ -696,7 +684,7 @@ func (m *officeMath) written() string {
 		return p["e"] + power(p["lim"], "^")
 	case "mr":
 		return p["e"] + "; "
-	case "oMath", "oMathPara":
+	case "oMath":
 		return strings.Join(strings.Fields(m.text.String()+p["e"]), " ")
 	}
 	return m.text.String() + p["e"]

@@ -63,8 +63,8 @@ func withoutRunning(pages [][]string) [][]string {
 				if !on[i][part] {
 					on[i][part] = true
 					counted[part]++
+					counters.add(part, i)
 				}
-				counters.add(part, i)
 			}
 		}
 	}

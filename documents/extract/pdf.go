@@ -55,8 +55,8 @@ func readPDF(ctx context.Context, raw []byte, scans map[int]string) (Content, er
 		}
 		texts[i] = t
 		switch read := scans[i+1]; {
-		case isLost: // it cannot be drawn either
-			c.Unread = append(c.Unread, i+1)
+		case isLost:
+			c.Unread, c.Lost = append(c.Unread, i+1), append(c.Lost, i+1)
 			garbled++
 		case !isPicture && !noise:
 		case read != "":

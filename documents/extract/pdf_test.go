@@ -251,6 +251,9 @@ func TestPDFLayout(t *testing.T) {
 		"a subscript":                {pageOf(at(50, 700, 12, "H") + at(58.7, 697, 7, "2") + at(62.6, 700, 12, "O is water")), "H₂O is water"},
 		"a fraction":                 {pageOf(at(50, 700, 12, "Add 1") + at(79, 704, 7, "3") + at(83, 700, 7, "/") + at(85, 697, 7, "4") + at(90, 700, 12, "cups")), "Add 1 3/4 cups"},
 		"letters that are set apart": {pageOf("BT /F1 12 Tf 3 Tc 50 700 Td (NOTICE PERIOD) Tj ET"), "NOTICE PERIOD"},
+		"signs that are drawn later": {pageOf(at(50, 700, 12, "cos 30") + at(110, 700, 12, "i sin 30") + at(95, 700, 12, "+")), "cos 30 + i sin 30"},
+		"a size below zero":          {pageOf("BT /F1 -12 Tf -1 0 0 -1 50 700 Tm (Rent is due) Tj 1 0 0 1 50 650 Tm 0 Tc ET\n" + at(50, 686, 12, "on Monday.")), "Rent is due\non Monday."},
+		"a row of equal numbers":     {pageOf(at(50, 700, 10, "3") + at(150, 700, 10, "3") + at(250, 700, 10, "3") + at(350, 700, 10, "3") + at(50, 686, 10, "854.9") + at(150, 686, 10, "839.3") + at(250, 686, 10, "837.5") + at(350, 686, 10, "851.5")), "3 | 3 | 3 | 3\n854.9 | 839.3 | 837.5 | 851.5"},
 		"a comment":                  {pageOf(at(50, 700, 12, "The rent is due."), "<< /Type /Annot /Subtype /Text /Rect [300 690 320 710] /Contents (Since when?) /T (Ann) >>"), "The rent is due.\n[Comment by Ann: Since when?]"},
 		"a typed note":               {pageOf(at(50, 700, 12, "Name:"), "<< /Type /Annot /Subtype /FreeText /Rect [100 695 220 715] /Contents (Ines Wolf) /DA (/F1 12 Tf) >>"), "Name: Ines Wolf"},
 		"a hidden comment":           {pageOf(at(50, 700, 12, "The rent is due."), "<< /Type /Annot /Subtype /Text /F 2 /Rect [300 690 320 710] /Contents (Since when?) >>"), "The rent is due."},
@@ -506,6 +509,36 @@ func TestCharactersBeyond16BitsAreWhole(t *testing.T) {
 	}
 }
 
+// In fonts of symbols, programs for Windows give characters private places of Unicode.
+func TestCharactersOfSymbolFontsAreTheirSigns(t *testing.T) {
+	cmap := "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <FF> endcodespacerange 5 beginbfchar <78> <0078> <41> <F061> <2B> <F02B> <62> <F0FC> <63> <F8EB> endbfchar endcmap end"
+	for font, want := range map[string]string{"Symbol": "xα+⎫⎛", "ABCDEF+Wingdings-Regular": "x\uf061\uf02b✓⎛", "Unknown": "x\uf061\uf02b\uf0fc⎛"} {
+		objects := pdfObjects([][]string{{"xA+bc"}})
+		objects = append(objects, stream("", cmap))
+		objects[2] = fmt.Sprintf("<< /Type /Font /Subtype /Type1 /BaseFont /%s /ToUnicode %d 0 R >>", font, len(objects))
+		got, err := All().Text(t.Context(), "pdf", pdfOf("", objects...))
+		if err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", font, got, err, want)
+		}
+	}
+}
+
+func TestWordsOfLettersOfSeveralScriptsAreNoise(t *testing.T) {
+	for text, want := range map[string]bool{
+		"ଋҨǥƹ ୡȥဎഁୡࣧҨဌʾဎಱ ೌ܆ȥ ਮΝ੧ͱʸ͢ฏʤҨ":                                                        true,
+		"Das μ-Verfahren: Δx, αβ, 5 µm und kΩ bei Müller und Łódź":                              false,
+		"契約書のPDFをA社とB社がExcelで送る。ใบเสร็จ VAT":                                                    false,
+		"7KH UHQW LV GXH RQ WKH ILUVW GD\\ RI HDFK PRQWK DQG LV SDLG E\\ WKH WHQDQW LQ DGYDQFH": true,
+		"THE RENT IS DUE ON THE FIRST DAY OF EACH MONTH AND IS PAID BY THE TENANT IN ADVANCE":   false,
+		"DIE MIETE IST AM ERSTEN TAG DES MONATS FÄLLIG; HRDLICKA UND HARDER ZAHLEN SIE DREI":    false,
+		"Договор аренды и lease agreement, ειδοποίηση":                                          false,
+	} {
+		if got := isGarbled(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 // The lines of columns are not on the same height, and the gaps between the columns are narrow:
 // without the places of the characters, a line of one column goes on in the next.
 func TestColumnsThatAreDrawnAcrossAreReadOneAfterTheOther(t *testing.T) {
@@ -637,6 +670,9 @@ func TestPageWhoseTextIsNotReadIsNoise(t *testing.T) {
 		"/Flags 6 /Ascent 723 /Descent -241 /CapHeight 709 /StemV 69 /ItalicAngle 0 /FontBBox [-170 -331 1024 903] >> >>] >>")...)
 	if got := reason(t, raw); got != errGarbled.Reason {
 		t.Errorf("reason %q", got)
+	}
+	if c, _ := All().Content(t.Context(), "pdf", raw); !slices.Equal(c.Lost, []int{1}) {
+		t.Errorf("lost pages %v", c.Lost)
 	}
 }
 

@@ -104,10 +104,18 @@ func countLetters(s string) int {
 
 // isGarbled reports whether a text of a page is noise because its fonts do not say which
 // characters they draw: the characters are those of another encoding, or none, or letters
-// that make no words.
+// that make no words, or of several scripts in a word.
 func isGarbled(text string) bool {
 	letters, latin1, unknown := 0, 0, 0
+	pairs, mixed := 0, 0 // letters beside each other
+	last := ' '
 	for _, r := range text {
+		if unicode.IsLetter(r) && unicode.IsLetter(last) {
+			if pairs++; !sameScript(last, r) {
+				mixed++
+			}
+		}
+		last = r
 		switch {
 		case unicode.Is(unicode.Co, r), r == unicode.ReplacementChar, unicode.IsControl(r) && !unicode.IsSpace(r) && r > 1:
 			unknown++
@@ -120,7 +128,7 @@ func isGarbled(text string) bool {
 	switch all := letters + latin1 + unknown; {
 	case all < 20:
 		return false
-	case 2*unknown > all, 2*latin1 > all:
+	case 2*unknown > all, 2*latin1 > all, 2*mixed > pairs, isGlyphNumbers(text):
 		return true
 	}
 	words, inWords, vowels := 0, 0, 0
@@ -141,4 +149,37 @@ func isGarbled(text string) bool {
 	}
 	// In the languages that are written in these letters, a third to a half are vowels.
 	return words >= 8 && 100*vowels < 22*inWords
+}
+
+// glyphNumber is how much lower the numbers of the letters are in most TrueType fonts than in ASCII.
+const glyphNumber = 29
+
+// isGlyphNumbers reports whether a text has the numbers of glyphs in place of its characters:
+// "9ROXPH" is "Volume". Capitals stand for small letters, and more vowels are among the letters
+// that they stand for than among them.
+func isGlyphNumbers(text string) bool {
+	small, letters, vowels, own := 0, 0, 0, 0
+	for _, r := range text {
+		switch meant := r + glyphNumber; {
+		case r >= 'a' && r <= 'z':
+			small++
+		case meant >= 'a' && meant <= 'z':
+			letters++
+			if strings.ContainsRune("aeiou", meant) {
+				vowels++
+			}
+			if strings.ContainsRune("EIOU", r) { // A stands for no letter
+				own++
+			}
+		}
+	}
+	return letters >= 60 && 4*small < letters && 100*vowels > 28*letters && 2*vowels > 3*own
+}
+
+func sameScript(a, b rune) bool {
+	if a < 0x250 && b < 0x250 { // Latin
+		return true
+	}
+	script := scriptOf(a)
+	return script == scriptOf(b) && (script != "" || a>>8 == b>>8)
 }

@@ -17,11 +17,8 @@ var plainText = Type{
 			return Content{}, err
 		}
 		text = clean(text)
-		if c, ok := savedMail(text); ok {
-			return c, nil
-		}
-		if isMail(raw) {
-			return mailContent(ctx, raw)
+		if c, isMail, err := textMail(ctx, raw, text); isMail {
+			return c, err
 		}
 		return textContent(text, false)
 	},

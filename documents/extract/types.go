@@ -129,13 +129,15 @@ type Content struct {
 	Names []string         // what the document calls itself, besides the title, best first
 	Pages []chat.PageStart // where its pages begin; empty if its type has no pages
 	// PageCount is how many pages the file has; 0 if its type has no pages. Unread are
-	// those, from 1, that are pictures or noise, so that their text is not in Text.
+	// those, from 1, that are pictures or noise, so that their text is not in Text, and Lost
+	// are those of them that cannot be drawn either, so that OCR reads nothing on them.
 	PageCount int
 	Unread    []int
+	Lost      []int
 }
 
 // Content returns what Text returns, with the title and the pages. With an error it has
-// PageCount and Unread, if they are known.
+// PageCount, Unread and Lost, if they are known.
 func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Content, error) {
 	return t.ContentWith(ctx, sourceType, raw, nil)
 }
@@ -152,7 +154,7 @@ func (t Types) ContentWith(ctx context.Context, sourceType string, raw []byte, p
 	}
 	c, err := t[i].contentOf(ctx, raw, pages)
 	if err != nil {
-		return Content{PageCount: c.PageCount, Unread: c.Unread}, err
+		return Content{PageCount: c.PageCount, Unread: c.Unread, Lost: c.Lost}, err
 	}
 	meta := c.Title
 	c.Title = documentTitle(t[i], meta, c.Text)

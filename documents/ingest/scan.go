@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"slices"
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
@@ -26,7 +27,7 @@ func (a *Activities) toScan(r workflows.IngestRequest, read documentText) (pages
 		return nil
 	}
 	for _, page := range read.Unread {
-		if _, done := read.scans[page]; !done && len(read.scans)+len(pages) < extract.MaxScans {
+		if _, done := read.scans[page]; !done && !slices.Contains(read.Lost, page) && len(read.scans)+len(pages) < extract.MaxScans {
 			pages = append(pages, page)
 		}
 	}

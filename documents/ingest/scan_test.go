@@ -14,6 +14,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -86,6 +87,14 @@ func TestScannedPagesAreReadOneByOneAndNotAgain(t *testing.T) {
 	}), "citations lead to the page")
 	require.NoError(t, b.scanPage(id, 3, 0), "a late retry does nothing")
 	require.Len(t, s.read, 3)
+}
+
+func TestPagesThatCannotBeDrawnAreNotScanned(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.OCR = &scanner{}
+	read := documentText{Content: extract.Content{Unread: []int{1, 2, 4}, Lost: []int{2}}}
+	require.Equal(t, []int{1, 4}, b.toScan(workflows.IngestRequest{}, read))
 }
 
 // The new version may have fewer pages: a scan that failed left all of its pages unread.

@@ -10,7 +10,7 @@ import (
 
 // TermsVersion is the version of the rules of Terms. Add one with each change of what texts are
 // indexed by: documents with another version are indexed again.
-const TermsVersion = 1
+const TermsVersion = 2
 
 // Term is a word of a search, or a piece of one. Its forms are the terms of the index that it
 // matches, the most likely first.
@@ -173,6 +173,8 @@ func (t *tokenizer) next(at int) piece {
 			return t.cut(p, clean)
 		case p.kind == kindGap:
 			p.kind = k
+		case k == kindWord && p.kind == kindWord && changesDirection(t.text[at:at+i], r): // Arabic and Hebrew put no space after "and", or before a word of theirs
+			return t.cut(p, clean)
 		case k == p.kind, k == kindDigits && p.kind == kindWord, k == kindWord && unicode.IsMark(r):
 		case k == kindWord && p.kind == kindDigits: // 5a
 			p.kind = kindWord
@@ -182,6 +184,20 @@ func (t *tokenizer) next(at int) piece {
 		p.end = at + i + utf8.RuneLen(r)
 	}
 	return t.cut(p, clean)
+}
+
+// changesDirection reports whether of the letters before r and r itself one is Latin and the other
+// one is of a script that is written from right to left.
+func changesDirection(before string, r rune) bool {
+	if r < utf8.RuneSelf && before[len(before)-1] < utf8.RuneSelf { // most letters
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(before)
+	return unicode.IsLetter(last) && unicode.IsLetter(r) && isFromRight(last) != isFromRight(r) && (unicode.Is(unicode.Latin, last) || unicode.Is(unicode.Latin, r))
+}
+
+func isFromRight(r rune) bool {
+	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfefc
 }
 
 func isPlain(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
