@@ -59,7 +59,7 @@ describe("the reader", () => {
       const broken = await table.locator("th, td").evaluateAll((cells) =>
         cells.flatMap((cell) => {
           const range = document.createRange();
-          return [...cell.innerText.matchAll(/[^\s-]+/g)].flatMap((word) => {
+          return [...cell.innerText.matchAll(/\S+/g)].flatMap((word) => {
             const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
             while (walker.nextNode()) {
               const at = walker.currentNode.data.indexOf(word[0]);

@@ -4,6 +4,7 @@ import remarkCjk from "remark-cjk-friendly";
 import remarkGfm from "remark-gfm";
 import remend from "remend";
 import type { Citation } from "../api/types";
+import { isShortCell } from "../documents/tables";
 import { hostOf, namesHost } from "../lib/host";
 import { remarkBareLinks } from "../lib/links";
 import { hasMath, markMath } from "../lib/math";
@@ -101,7 +102,7 @@ function Jump({ href, id, children }: { href: string; id: string | undefined; ch
 }
 
 /** Gives a long table cell a minimum width; keeps a short one, like a number and its unit, on one line. */
-const widthOf = (characters: number) => (characters > 30 ? "sentence" : characters <= 10 ? "whitespace-nowrap" : undefined);
+const widthOf = (characters: number) => (characters > 30 ? "sentence" : isShortCell(characters) ? "whitespace-nowrap" : undefined);
 
 /** The text is untrusted: no HTML, no external images, links in a new tab. */
 const components: Components = {
