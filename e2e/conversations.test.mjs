@@ -231,9 +231,7 @@ describe("a shared link", () => {
     const dialog = page.getByRole("dialog", { name: "Share this chat" });
     await dialog.getByText("There are no links to this chat.").waitFor();
     await dialog.getByRole("button", { name: "Create link" }).click();
-    const field = dialog.getByRole("textbox", { name: "Link" });
-    const url = await field.inputValue();
-    assert.equal(await field.evaluate((f) => f.scrollLeft), 0, "the link is seen from its beginning");
+    const url = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
     await dialog.getByRole("button", { name: /^Revoke the link/ }).waitFor();
     return { dialog, url };
   }
