@@ -108,6 +108,7 @@ describe("the welcome page", () => {
       await open(look);
       const ways = page.getByRole("list", { name: "Suggestions" });
       await ways.getByText("Shared").first().waitFor();
+      for (const idea of ["Who may work remotely?", "Summarize Supplier Contract with Brightwater"]) await ways.getByRole("button", { name: idea }).waitFor();
       await page.getByText("Connect one", { exact: true }).click();
       await page.getByText("whoever runs this server can connect one").waitFor();
       await shot(page, `172-welcome-${name}`);

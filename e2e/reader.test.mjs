@@ -45,6 +45,42 @@ describe("the reader", () => {
     });
   }
 
+  it("keeps the words of a table whole, beside the quote and in the document", async () => {
+    await open();
+    const rows = ["invoice,date,customer,country,net,vat,status", ...Array.from({ length: 20 }, (_, i) => `INV-26${10 + i},2026-01-${10 + i},Globex,FR,6319.00,817.50,${i === 3 ? "overdue" : "paid"}`)];
+    const made = await page.request.post("/api/documents", { multipart: { file: { name: "Invoices.csv", mimeType: "text/csv", buffer: Buffer.from(rows.join("\n")) } } });
+    const { id } = await made.json();
+    await assertSoon(async () => (await (await page.request.get(`/api/documents/${id}`)).json()).status === "ready", "the document is ready");
+    await page.reload();
+    await ask(page, "Which invoices are overdue?");
+    const chip = (await answer(page, 1)).locator("[data-citation]").first();
+    const whole = async (table) => {
+      await table.getByText("2026-01-13").first().waitFor();
+      const broken = await table.locator("th, td").evaluateAll((cells) =>
+        cells.flatMap((cell) => {
+          const range = document.createRange();
+          return [...cell.innerText.matchAll(/\S+/g)].flatMap((word) => {
+            const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+            while (walker.nextNode()) {
+              const at = walker.currentNode.data.indexOf(word[0]);
+              if (at < 0) continue;
+              range.setStart(walker.currentNode, at);
+              range.setEnd(walker.currentNode, at + word[0].length);
+              return range.getClientRects().length > 1 ? word[0] : [];
+            }
+            return [];
+          });
+        }),
+      );
+      assert.deepEqual(broken, []);
+    };
+    await chip.hover();
+    await whole(page.getByRole("tooltip").locator("table"));
+    await chip.click();
+    await whole(reader().locator("table"));
+    await shot(page, "212-reader-table");
+  });
+
   it("goes to a page, and keeps the width that the keyboard gives it", async () => {
     await open();
     const file = pdfFile(Array.from({ length: 6 }, (_, i) => [`Part ${i + 1} of the handbook`, "", `The rule of part ${i + 1} is short.`]));

@@ -177,7 +177,7 @@ describe("spaces", () => {
     await row.waitFor({ state: "detached" });
     model.hold = Infinity;
     await removed(bob, "Legal").waitFor();
-    await switcher(bob).filter({ hasText: "My chats and documents" }).waitFor();
+    await switcher(bob).filter({ hasText: "Personal" }).waitFor();
     assert.equal(bob.url(), `${stack.url}/`);
     await shot(bob, "space-removed");
     let asked = 0;
@@ -220,7 +220,7 @@ describe("spaces", () => {
     await dialog.getByRole("textbox").fill("Finance");
     assert.deepEqual(await axe(ann), []);
     await confirm.click();
-    await switcher(ann).filter({ hasText: "My chats and documents" }).waitFor();
+    await switcher(ann).filter({ hasText: "Personal" }).waitFor();
     await choose(ann, "Restore “Finance”");
     await switcher(ann).filter({ hasText: "Finance" }).waitFor();
     await openDocuments(ann);
@@ -249,7 +249,7 @@ describe("spaces", () => {
     await choose(bob, "Leave the space…");
     await bob.getByRole("dialog").getByRole("button", { name: "Leave the space" }).press("Enter");
     await bob.getByText("You have left “Board room”.").first().waitFor();
-    await switcher(bob).filter({ hasText: "My chats and documents" }).waitFor();
+    await switcher(bob).filter({ hasText: "Personal" }).waitFor();
   });
 
   test("a file that is attached belongs to its chat, until a contributor puts it into the space", async () => {

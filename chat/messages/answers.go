@@ -207,6 +207,16 @@ var (
 	AddedOn        = answer("frame.added_on", "added on {day}", "hinzugefügt am {day}", "ajouté le {day}", "añadido el {day}", "toegevoegd op {day}")
 	AndMore        = answer("frame.and_more", "and {n:number} more", "und {n:number} weitere", "et {n:number} de plus", "y {n:number} más", "en nog {n:number}")
 
+	ToolRejected    = answer("frame.tool_rejected", "You rejected {tool}, so it was not called.", "Sie haben {tool} abgelehnt, es wurde nicht aufgerufen.", "Vous avez refusé {tool}, qui n'a donc pas été appelé.", "Ha rechazado {tool}, por lo que no se ha llamado.", "U hebt {tool} geweigerd, dus het is niet aangeroepen.")
+	ToolRejectedWhy = answer("frame.tool_rejected_why", "Your reason: {reason}.", "Ihr Grund: {reason}.", "Votre raison : {reason}.", "Su motivo: {reason}.", "Uw reden: {reason}.")
+	ToolNoResult    = answer("frame.tool_no_result", "{tool} gave no result:", "{tool} lieferte kein Ergebnis:", "{tool} n'a donné aucun résultat :", "{tool} no dio ningún resultado:", "{tool} gaf geen resultaat:")
+	ToolEmpty       = answer("frame.tool_empty", "{tool} returned nothing.", "{tool} lieferte nichts.", "{tool} n'a rien renvoyé.", "{tool} no devolvió nada.", "{tool} gaf niets terug.")
+	ToolReturned    = answer("frame.tool_returned", "{tool} returned:", "{tool} lieferte:", "{tool} a renvoyé :", "{tool} devolvió:", "{tool} gaf terug:")
+	ToolMissing     = answer("frame.tool_missing", "To call {tool} I need {names}. Write it like this: {example}", "Um {tool} aufzurufen, brauche ich {names}. Schreiben Sie es so: {example}", "Pour appeler {tool}, il me faut {names}. Écrivez par exemple : {example}", "Para llamar a {tool} necesito {names}. Escríbalo así: {example}", "Om {tool} aan te roepen heb ik {names} nodig. Schrijf het zo: {example}")
+
+	PictureHere        = answer("frame.picture_here", "Here is the picture:", "Hier ist das Bild:", "Voici l'image :", "Aquí está la imagen:", "Hier is de afbeelding:")
+	PicturePlaceholder = answer("frame.picture_placeholder", "It is only a placeholder: no image model is configured.", "Es ist nur ein Platzhalter: Es ist kein Bildmodell eingerichtet.", "Ce n'est qu'un exemple : aucun modèle d'images n'est configuré.", "Es solo una muestra: no hay ningún modelo de imágenes configurado.", "Het is maar een voorbeeld: er is geen beeldmodel ingesteld.")
+
 	Welcome  = answer("frame.welcome", "You're welcome!", "Gern geschehen!", "Avec plaisir !", "¡De nada!", "Graag gedaan!")
 	Goodbye  = answer("frame.goodbye", "Goodbye!", "Auf Wiedersehen!", "Au revoir !", "¡Adiós!", "Tot ziens!")
 	Good     = answer("frame.good", "Good.", "Gut.", "Bien.", "Bien.", "Goed.")

@@ -46,7 +46,7 @@ func answer(f llm.Facts) (a offline.Answer) {
 			continue
 		}
 		if u.Call.Name != "search_documents" || u.IsError {
-			add(toolcall.Outcome(u))
+			add(toolcall.Outcome(u, f.Language))
 			continue
 		}
 		query, more := queryOf(u.Call), ""
@@ -58,7 +58,7 @@ func answer(f llm.Facts) (a offline.Answer) {
 		add(searchAnswer(f, query, more, passages))
 	}
 	for _, w := range open {
-		add(w.MissingNote())
+		add(w.MissingNote(f.Language))
 	}
 	if len(parts) == 0 && len(f.Passages) > 0 {
 		a.Quotes = true

@@ -197,6 +197,16 @@ func TestCompareSaysWhatBothSentencesState(t *testing.T) {
 	}
 }
 
+func TestCompareNamesASentenceWithoutAHeadingByItsFirstWords(t *testing.T) {
+	doc := func(first int, title, text string) []llm.Passage {
+		return []llm.Passage{{N: first, DocID: title, Title: title, Score: 1, Text: text}}
+	}
+	has(t, answered(t, llm.TaskCompare, llm.Facts{Message: "Compare them", Passages: append(
+		doc(1, "Policy 2024", "Approved by the management board on 11 December 2023.\nValid from 1 January 2024."),
+		doc(2, "Policy 2025", "Approved by the management board on 9 December 2024.\nValid from 1 January 2025.")...)}),
+		"\n| Approved by the management board | “", "\n| Valid | “")
+}
+
 func TestAnswerSaysThatThePassagesAreInAnotherLanguage(t *testing.T) {
 	const hint = "another language"
 	german := messages.OtherLanguage.In("de", nil)

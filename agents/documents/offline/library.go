@@ -74,7 +74,7 @@ func Library(message, lang string, all []llm.Document, now time.Time) string {
 	if len(failed) > 0 {
 		b.WriteString("\n\n" + v.say(messages.FailedToRead, nil) + "\n" + v.listed(failed))
 	}
-	if n := len(all) - len(own); n > 0 && len(ready) == len(own) {
+	if n := len(all) - len(own); n > 0 && len(ready)+len(reading)+len(failed) == len(own) {
 		b.WriteString("\n\n" + v.say(messages.SamplesToo, messages.Params{"n": n}))
 	}
 	return strings.TrimSpace(b.String())

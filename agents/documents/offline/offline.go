@@ -58,7 +58,8 @@ func answer(action func(llm.Facts) string) func(llm.Facts) offline.Answer {
 		if calls := toolcall.Callable(toolcall.Requests(f, text, true)); len(calls) > 0 {
 			return offline.Answer{Calls: calls}
 		}
-		return offline.Answer{Text: strings.TrimSpace(action(f)) + toolcall.Outcomes(f, text), Language: string(voiceOf(f)), Quotes: true}
+		lang := string(voiceOf(f))
+		return offline.Answer{Text: strings.TrimSpace(action(f)) + toolcall.Outcomes(f, text, lang), Language: lang, Quotes: true}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
@@ -28,19 +27,19 @@ func subject(s excerpt.Excerpt) string {
 		r := []rune(excerpt.PlainTitle(language.WithoutClauseNumber(s.Heading)))
 		return strings.TrimSpace(string(r[:min(len(r), 60)]))
 	}
-	const most = 3 // words
+	const most, longest = 5, 40 // words and characters
 	var out []string
-	for _, w := range language.ContentWords(s.Text) {
-		if len(out) < most && len(w) > 3 && !language.HasNumber(w) && !slices.Contains(out, w) {
-			out = append(out, w)
+	for _, w := range strings.Fields(language.WithoutClauseNumber(s.Text)) {
+		if len(out) == most || language.HasNumber(w) {
+			break
 		}
+		out = append(out, w)
 	}
-	if len(out) == 0 {
-		return "–"
+	for len(out) > 0 && len(language.ContentWords(out[len(out)-1])) == 0 {
+		out = out[:len(out)-1]
 	}
-	joined := []rune(strings.Join(out, ", "))
-	joined[0] = unicode.ToUpper(joined[0])
-	return string(joined)
+	r := []rune(excerpt.PlainTitle(strings.Join(out, " ")))
+	return cmp.Or(strings.TrimRight(string(r[:min(len(r), longest)]), " .,;:"), "–")
 }
 
 // source is a document or web page with its passages.

@@ -49,16 +49,6 @@ func PlainTitle(title string) string {
 	return title
 }
 
-// List lists names in a sentence: "a, b and c". Each stands between marks.
-func List(mark string, names []string) string {
-	last := len(names) - 1
-	out := mark + names[last] + mark
-	if last > 0 {
-		out = mark + strings.Join(names[:last], mark+", "+mark) + mark + " and " + out
-	}
-	return out
-}
-
 // Count returns a number with its noun in the right number: "2 rules".
 func Count(n int, what string) string {
 	if n == 1 {

@@ -1,14 +1,13 @@
 package toolcall
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
 // Callable returns the calls of requests that have all their arguments.
@@ -61,47 +60,47 @@ func ShownPassages(passages []llm.Passage, content string) []llm.Passage {
 
 var servedPicture = regexp.MustCompile(`!\[[^\]\n]{0,200}\]\(/api/attachments/[A-Za-z0-9-]{1,64}\)`)
 
-// Outcome describes the result of a call.
-func Outcome(u llm.Used) string {
+// Outcome describes the result of a call in a language.
+func Outcome(u llm.Used, lang string) string {
 	content := strings.TrimSpace(u.Content)
-	tool := "`" + u.Call.Name + "`"
+	said := func(m messages.Message) string { return m.In(lang, messages.Params{"tool": "`" + u.Call.Name + "`"}) }
 	switch {
 	case u.IsError && strings.HasPrefix(content, "The person rejected this call"):
 		reason := strings.TrimPrefix(strings.TrimPrefix(content, "The person rejected this call"), ":")
-		return "You rejected " + tool + ", so it was not called." + reasonSentence(reason)
+		return said(messages.ToolRejected) + reasonSentence(reason, lang)
 	case u.IsError:
-		return tool + " gave no result: " + OneLine(content)
+		return said(messages.ToolNoResult) + " " + OneLine(content)
 	case u.Call.Name == "generate_image":
 		if picture := servedPicture.FindString(content); picture != "" {
-			return "Here is the picture:\n\n" + picture + "\n\nIt is only a placeholder: no image model is configured."
+			return messages.PictureHere.In(lang, nil) + "\n\n" + picture + "\n\n" + messages.PicturePlaceholder.In(lang, nil)
 		}
 	}
 	if content == "" {
-		return tool + " returned nothing."
+		return said(messages.ToolEmpty)
 	}
-	return tool + " returned:\n\n" + fenced(clipped(content))
+	return said(messages.ToolReturned) + "\n\n" + fenced(clipped(content))
 }
 
 // Outcomes describes the results of the tools that an action's answer does not use.
-func Outcomes(f llm.Facts, text string) string {
+func Outcomes(f llm.Facts, text, lang string) string {
 	var b strings.Builder
 	for _, u := range f.Used {
 		if u.Call.Name != "search_documents" || u.IsError {
-			b.WriteString("\n\n" + Outcome(u))
+			b.WriteString("\n\n" + Outcome(u, lang))
 		}
 	}
 	for _, w := range Requests(f, text, true) {
-		b.WriteString("\n\n" + w.MissingNote())
+		b.WriteString("\n\n" + w.MissingNote(lang))
 	}
 	return b.String()
 }
 
 // reasonSentence quotes a person's reason, or is empty.
-func reasonSentence(reason string) string {
+func reasonSentence(reason, lang string) string {
 	if reason = strings.Trim(strings.TrimSpace(reason), "."); reason == "" {
 		return ""
 	}
-	return " Your reason: " + OneLine(reason) + "."
+	return " " + messages.ToolRejectedWhy.In(lang, messages.Params{"reason": OneLine(reason)})
 }
 
 // fenced puts a text into a code fence that it cannot close.
@@ -132,10 +131,12 @@ func OneLine(text string) string {
 }
 
 // MissingNote says which arguments a call needs.
-func (w Request) MissingNote() string {
-	var example strings.Builder
+func (w Request) MissingNote(lang string) string {
+	example := "call " + w.tool.Name
+	var names []string
 	for _, m := range w.missing {
-		fmt.Fprintf(&example, " %s=…", m)
+		names = append(names, "`"+m+"`")
+		example += " " + m + "=…"
 	}
-	return fmt.Sprintf("To call `%s` I need %s. Write it like this: `call %s%s`", w.tool.Name, excerpt.List("`", w.missing), w.tool.Name, example.String())
+	return messages.ToolMissing.In(lang, messages.Params{"tool": "`" + w.tool.Name + "`", "names": messages.Joined(lang, names), "example": "`" + example + "`"})
 }

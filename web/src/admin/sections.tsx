@@ -58,8 +58,20 @@ export function auditColumns(): Column<AuditEntry>[] {
     { name: c.channel, show: (e) => e.channel },
     { name: c.address, show: (e) => e.address },
     { name: c.times, numeric: true, show: (e) => number(e.times) },
-    { name: c.detail, show: (e) => <Id>{JSON.stringify(e.detail ?? {})}</Id> },
+    { name: c.detail, show: (e) => <Detail text={JSON.stringify(e.detail ?? {})} /> },
   ];
+}
+
+const SHORT = 200; // characters of a detail that is shown at once
+
+function Detail({ text }: { text: string }): ReactNode {
+  if (text.length <= SHORT) return <Id>{text}</Id>;
+  return (
+    <details>
+      <summary className="w-max max-w-96 cursor-pointer truncate font-mono text-xs text-muted">{text.slice(0, SHORT)}</summary>
+      <Id>{text}</Id>
+    </details>
+  );
 }
 
 function Turn({ question, answer, shared }: RatedTurn): ReactNode {

@@ -100,7 +100,7 @@ export function BoardList({ onOpen }: { onOpen: Go }) {
                   <li key={kind} className="flex gap-3 rounded-xl bg-sunken/60 p-2.5 text-sm max-lg:items-center lg:flex-col lg:gap-1.5">
                     <Glyph aria-hidden className="size-5 shrink-0 text-accent" />
                     <span>
-                      <span className="block font-semibold tracking-tight lg:text-xs">{boardWords.columns[kind]}</span>
+                      <span className="block font-semibold tracking-tight break-words lg:text-xs">{boardWords.columns[kind]}</span>
                       <span className="block text-muted">{boardWords.board.empty[kind]}</span>
                     </span>
                   </li>

@@ -1,7 +1,7 @@
 import { Fragment, useMemo, type ReactNode } from "react";
 import { words } from "../words";
 import { pieces } from "./finding";
-import { blocksOf, type Span } from "./tables";
+import { blocksOf, isShortCell, type Span } from "./tables";
 
 /** A line that looks like a Markdown heading. */
 const HEADING = /^(#{1,6} .+)$/m;
@@ -55,7 +55,7 @@ export function DocumentText({ text, marks = none, current, markRows, header = n
             {block.rows.slice(given.length > 0 ? 0 : 1).map((row, k) => (
               <tr key={k} data-cited={(markRows && row.some((cell) => within(cell).length > 0)) || undefined} className="data-cited:bg-mark/40">
                 {row.map((cell, c) => (
-                  <td key={c} className="border-r border-b border-line px-2 py-1 align-top">
+                  <td key={c} className={`border-r border-b border-line px-2 py-1 align-top ${isShortCell(cell.end - cell.start) ? "whitespace-nowrap" : ""}`}>
                     {marked(cell)}
                   </td>
                 ))}

@@ -16,6 +16,9 @@ export interface Block extends Span {
 const BAR = " | ";
 const SEPARATOR = /^\s*\|?[\s:|-]*-[\s:|-]*\|[\s:|-]*$/; // the line below a header in Markdown
 
+/** Whether a cell stays on one line: a date or a number with its unit would break at a hyphen. */
+export const isShortCell = (characters: number): boolean => characters <= 10;
+
 const hasBar = (line: string) => line.includes(BAR) || line.trimStart().startsWith("|");
 
 /** Cuts a text into tables and what is between them. A table has two rows or more. */

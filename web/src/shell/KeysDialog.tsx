@@ -5,7 +5,7 @@ import { CopyButton } from "../thread/CopyButton";
 import { useSpaces } from "../spaces/spaces";
 import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
-import { field } from "../ui/fields";
+import { field, Given } from "../ui/fields";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 import { fullDay } from "../words/intl";
@@ -105,7 +105,7 @@ function Made({ made }: { made: NewKey }) {
     <div className="rounded-xl border border-line bg-sunken p-3 text-sm">
       <p role="status">{words.account.keys.created(made.name)}</p>
       <div className="mt-2 flex items-center gap-2">
-        <input readOnly aria-label={words.account.keys.key(made.name)} value={made.key} dir="ltr" onFocus={(e) => e.target.select()} className="h-9 min-w-0 flex-1 rounded-lg border border-edge bg-surface px-3 font-mono text-xs pointer-coarse:h-11" />
+        <Given label={words.account.keys.key(made.name)} value={made.key} />
         <CopyButton text={made.key} label={words.account.keys.copy} />
       </div>
     </div>

@@ -6,6 +6,7 @@ import { CopyButton, copyText } from "../thread/CopyButton";
 import { readHead } from "../thread/heads";
 import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
+import { Given } from "../ui/fields";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 import { dateTime } from "../words/intl";
@@ -56,7 +57,7 @@ function Made({ url, copied }: { url: string; copied: boolean }) {
     <div className="rounded-xl border border-line bg-sunken p-3">
       <p role="status">{copied ? words.share.createdCopied : words.share.created}</p>
       <div className="mt-2 flex items-center gap-2">
-        <input readOnly autoFocus aria-label={words.share.link} value={url} dir="ltr" onFocus={(e) => e.target.select()} className="h-9 min-w-0 flex-1 rounded-lg border border-edge bg-surface px-3 font-mono text-xs pointer-coarse:h-11" />
+        <Given autoFocus label={words.share.link} value={url} />
         <CopyButton text={url} label={words.share.copy} />
       </div>
     </div>

@@ -42,6 +42,18 @@ describe("suggestions for a new chat", () => {
     expect(textOf(ideas[2]!.doc).trim()).toBe("Compare @Leave policy 2024 and @Leave policy 2025");
   });
 
+  it("ask a heading that is a question as it is", () => {
+    const ideas = ideasFor([doc("a", "Remote work policy")], new Map([["a", "# Training\n# Who may work remotely\n# Is this paid?"]]));
+    expect(ideas[0]!.label).toBe("Who may work remotely?");
+    expect(textOf(ideas[0]!.doc)).toBe("Who may work remotely? @Remote work policy");
+  });
+
+  it("summarize a document that is neither a letter nor a table, the user's own first", () => {
+    const shared = doc("p", "Travel", { public: true });
+    expect(labels([doc("e", "Email: customer list"), doc("t", "Invoices", { format: "csv" }), doc("c", "Supplier contract"), shared])).toContain("Summarize Supplier contract");
+    expect(labels([doc("t", "Invoices", { format: "csv" }), shared])).toContain("Summarize Invoices");
+  });
+
   it("read no more texts than until one has a section to ask about", async () => {
     const docs = [doc("big", "Archive", { bytes: BYTES + 1 }), doc("e", "Letter"), doc("lost", "Lost"), doc("a", "Leave policy"), doc("b", "Fees")];
     const stored: Record<string, string> = { big: "# Boxes", e: "no heading", a: "# Sick leave", b: "# By month" };

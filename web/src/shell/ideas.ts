@@ -61,16 +61,22 @@ const HERE = "\uE000";
 export const LONGEST = 72;
 const fits = (label: string): boolean => [...label].length <= LONGEST;
 
+const QUESTION = /^(?:who|what|when|where|which|why|how|wer|was|wann|wo|welche[rsn]?|warum|wie)\s|\?$/i;
+
+/** Whether a heading is a question, so that it can be asked as it is. */
+export const isQuestion = (heading: string): boolean => QUESTION.test(heading);
+
 /** A question about a section of a document. It mentions the document. */
 export function about(d: Doc, heading: string): Idea {
-  const [before = "", after = ""] = words.welcome.about(HERE, heading).split(HERE);
+  const ask = isQuestion(heading) ? (document: string) => `${heading.replace(/\?$/, "")}?${document && ` ${document}`}` : (document: string) => words.welcome.about(document, heading);
+  const [before = "", after = ""] = ask(HERE).split(HERE);
   const content = [{ type: "text", text: before }, mentionNode({ id: d.id, label: nameOf(d), category: "document" }), { type: "text", text: after }];
-  return { label: words.welcome.about(nameOf(d), heading), shared: d.public, doc: { ...emptyDoc, content: [{ type: "paragraph", content: content.filter((n) => n.text !== "") }] } };
+  return { label: ask(isQuestion(heading) ? "" : nameOf(d)), shared: d.public, doc: { ...emptyDoc, content: [{ type: "paragraph", content: content.filter((n) => n.text !== "") }] } };
 }
 
-/** The questions about the sections of a document: those that name it come first, for a long title those that name only the section. */
+/** The questions about the sections of a document: headings that are questions come first, then those that name it, for a long title those that name only the section. */
 function questionsOn(d: Doc, text: string): Idea[] {
-  const headings = headingsOf(text, nameOf(d));
+  const headings = headingsOf(text, nameOf(d)).toSorted((a, b) => Number(isQuestion(b)) - Number(isQuestion(a)));
   const named = headings.map((h) => about(d, h));
   return [...named, ...named.map((idea, i) => ({ ...idea, label: words.welcome.aboutTopic(headings[i]!) }))].filter((idea) => fits(idea.label));
 }
@@ -79,6 +85,9 @@ const RULES = /polic(?:y|ies)|rules?\b|regulation|circular|guideline|standard|co
 const MAIL = /\be-?mails?\b|courriel|correo/i;
 const LETTER = /\bletter\b|\bmemo\b|\bbrief\b/i;
 const isLetter = (name: string): boolean => MAIL.test(name) || LETTER.test(name);
+
+/** Whether a summary of the document helps nobody: it is a letter or a table. */
+const isShort = (d: Doc): boolean => isLetter(nameOf(d)) || ["csv", "xlsx", "ods"].includes(d.format);
 
 /** "What changed from the 2024 to the 2025 policy?" for titles that differ only in a year; else a comparison. */
 function comparison(pair: readonly [Doc, Doc]): string {
@@ -103,7 +112,7 @@ export function ideasFor(docs: readonly Doc[], texts: ReadonlyMap<string, string
   const groups = [docs.filter((d) => !d.public), docs.filter((d) => d.public)].filter((g) => g.length > 0);
   add(docs.flatMap((d) => questionsOn(d, texts.get(d.id) ?? "")));
   add(
-    docs.flatMap((d) => {
+    docs.toSorted((a, b) => Number(a.public) - Number(b.public) || Number(isShort(a)) - Number(isShort(b))).flatMap((d) => {
       const idea = { label: words.welcome.summarize(nameOf(d)), shared: d.public, doc: suggestion("summarize", [d]) };
       return d.public || d !== docs[0] ? [idea] : [idea, { ...idea, label: words.welcome.summarizeNewest }];
     }),

@@ -74,7 +74,7 @@ function AddForm({ space }: { space: Space }) {
         </Labelled>
         <div className="min-w-48 flex-1">
           <Labelled label={kind === "person" ? words.spaces.personId : words.spaces.groupName}>
-            {(at) => <input ref={input} id={at} dir="auto" autoComplete="off" spellCheck={false} aria-describedby={help} value={id} maxLength={MAX_ID} onChange={(e) => setId(e.target.value)} className={field} />}
+            {(at) => <input ref={input} id={at} autoFocus dir="auto" autoComplete="off" spellCheck={false} aria-describedby={help} value={id} maxLength={MAX_ID} onChange={(e) => setId(e.target.value)} className={field} />}
           </Labelled>
         </div>
         <Labelled label={words.spaces.role}>{(at) => <RoleSelect id={at} value={role} onChange={setRole} />}</Labelled>

@@ -12,7 +12,7 @@ import { useMe } from "../shell/me";
 import { CopyButton } from "../thread/CopyButton";
 import { IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
-import { field, Labelled, Problem, TextArea, TextField } from "../ui/fields";
+import { field, Given, Labelled, Problem, TextArea, TextField } from "../ui/fields";
 import { FormDialog } from "../ui/FormDialog";
 import { toast } from "../ui/toast";
 import { words } from "../words";
@@ -46,7 +46,7 @@ export function Join({ onClose }: { onClose: () => void }) {
     <Dialog title={words.spaces.joinTitle} onClose={onClose}>
       <p className="text-sm text-muted">{words.spaces.joinHelp}</p>
       <div className="mt-3 flex items-center gap-2">
-        <input readOnly autoFocus aria-label={words.spaces.yourId} value={id} dir="ltr" onFocus={(e) => e.target.select()} className="h-9 min-w-0 flex-1 rounded-lg border border-edge bg-surface px-3 font-mono text-xs pointer-coarse:h-11" />
+        <Given autoFocus label={words.spaces.yourId} value={id} />
         <CopyButton text={id} label={words.spaces.copyId} />
       </div>
     </Dialog>

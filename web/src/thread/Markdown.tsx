@@ -4,6 +4,7 @@ import remarkCjk from "remark-cjk-friendly";
 import remarkGfm from "remark-gfm";
 import remend from "remend";
 import type { Citation } from "../api/types";
+import { isShortCell } from "../documents/tables";
 import { hostOf, namesHost } from "../lib/host";
 import { remarkBareLinks } from "../lib/links";
 import { hasMath, markMath } from "../lib/math";
@@ -101,16 +102,16 @@ function Jump({ href, id, children }: { href: string; id: string | undefined; ch
 }
 
 /** Gives a long table cell a minimum width; keeps a short one, like a number and its unit, on one line. */
-const widthOf = (characters: number) => (characters > 30 ? "sentence" : characters <= 10 ? "whitespace-nowrap" : undefined);
+const widthOf = (characters: number) => (characters > 30 ? "sentence" : isShortCell(characters) ? "whitespace-nowrap" : undefined);
 
 /** The text is untrusted: no HTML, no external images, links in a new tab. */
 const components: Components = {
   // The h1 is reserved for the page itself.
-  h1: ({ children }) => <h2>{children}</h2>,
-  h2: ({ children }) => <h3>{children}</h3>,
-  h3: ({ children }) => <h4>{children}</h4>,
-  h4: ({ children }) => <h5>{children}</h5>,
-  h5: ({ children }) => <h6>{children}</h6>,
+  h1: ({ children, dir }) => <h2 dir={dir}>{children}</h2>,
+  h2: ({ children, dir }) => <h3 dir={dir}>{children}</h3>,
+  h3: ({ children, dir }) => <h4 dir={dir}>{children}</h4>,
+  h4: ({ children, dir }) => <h5 dir={dir}>{children}</h5>,
+  h5: ({ children, dir }) => <h6 dir={dir}>{children}</h6>,
   cite: ({ children }) => <Chip n={Number(children)} />,
   data: ({ children }) => <Named id={String(children)} />,
   u: ({ children }) => (
@@ -138,8 +139,8 @@ const components: Components = {
     const code = node?.children[0] as HastNode | undefined;
     return classOf(code, "math-display") ? <Formula tex={wordsOf(code!)} display /> : <Code language={languageOf(node)} code={node ? wordsOf(node) : ""} />;
   },
-  table: ({ children }) => (
-    <div className="table-scroll" tabIndex={0} role="group" aria-label={words.message.table}>
+  table: ({ children, dir }) => (
+    <div dir={dir} className="table-scroll" tabIndex={0} role="group" aria-label={words.message.table}>
       <table>{children}</table>
     </div>
   ),
@@ -230,6 +231,14 @@ function bind(node: Bound): void {
   });
 }
 
+/** Parts that are rendered together, because of a footnote, have each their own direction of writing, like parts that are rendered alone. */
+const eachOwnDirection = [
+  () => (tree: HastNode) => {
+    const parts = (tree.children ?? []).filter((part) => part.tagName);
+    if (parts.length > 1) parts.forEach((part) => (part.properties = { ...part.properties, dir: "auto" }));
+  },
+];
+
 interface HastNode {
   value?: string;
   tagName?: string;
@@ -264,7 +273,7 @@ const Block = memo(function Block({ text, prefix, named, math, writing }: BlockP
   return (
     <div dir="auto">
       <Growing value={writing}>
-        <ReactMarkdown remarkPlugins={math && setter ? [[setter.remarkMath, { singleDollarTextMath: false }], ...usual] : usual} remarkRehypeOptions={notes} components={components}>
+        <ReactMarkdown remarkPlugins={math && setter ? [[setter.remarkMath, { singleDollarTextMath: false }], ...usual] : usual} rehypePlugins={eachOwnDirection} remarkRehypeOptions={notes} components={components}>
           {text}
         </ReactMarkdown>
       </Growing>

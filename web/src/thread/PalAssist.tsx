@@ -82,7 +82,6 @@ export function PalAssist({ question, options, asked, alone, searched, tagging, 
             )}
             {compares ? (
               <Suspense fallback={null}>
-                <Hint>{words.question.answerBelow}</Hint>
                 <Candidates label={questionText(question)} found={typeof title === "string" ? title : undefined} options={options} onAnswer={onAnswer} onCancel={onCancel} />
               </Suspense>
             ) : (

@@ -6,6 +6,7 @@ import { useHeading } from "./heading";
 import { QuotedText, rowsOf } from "./QuotedText";
 
 const WIDTH = 320;
+const WIDTH_OF_ROWS = 520;
 const GAP = 6;
 const LONGEST = 320; // maximum characters of a quote; the passage shows all of it
 
@@ -63,7 +64,9 @@ function Card({ chip, citation, onPointerEnter }: Shown & { onPointerEnter: () =
     return () => chip.removeAttribute("aria-describedby");
   }, [chip, id]);
   const at = chip.getBoundingClientRect();
-  const left = Math.max(8, Math.min(at.left, innerWidth - WIDTH - 8));
+  const rows = rowsOf(citation.quote).length > 0;
+  const width = Math.min(rows ? WIDTH_OF_ROWS : WIDTH, innerWidth - 16);
+  const left = Math.max(8, Math.min(at.left, innerWidth - width - 8));
   const below = at.top < innerHeight / 2;
   const quote = [...citation.quote];
   return (
@@ -71,11 +74,11 @@ function Card({ chip, citation, onPointerEnter }: Shown & { onPointerEnter: () =
       id={id}
       role="tooltip"
       onPointerEnter={onPointerEnter}
-      style={{ left, maxWidth: WIDTH, ...(below ? { top: at.bottom + GAP } : { bottom: innerHeight - at.top + GAP }) }}
+      style={{ left, maxWidth: width, ...(below ? { top: at.bottom + GAP } : { bottom: innerHeight - at.top + GAP }) }}
       className="fixed z-40 rounded-xl border border-line bg-surface px-3.5 py-2.5 text-sm shadow-float"
     >
       <p dir="auto" className="text-xs font-medium text-muted">
-        {[citation.title || citation.url, citation.page && words.message.page(citation.page), heading !== citation.title && rowsOf(citation.quote).length === 0 && heading].filter(Boolean).join(" · ")}
+        {[citation.title || citation.url, citation.page && words.message.page(citation.page), heading !== citation.title && !rows && heading].filter(Boolean).join(" · ")}
       </p>
       <div dir="auto" className="mt-1">
         <QuotedText quote={quote.length > LONGEST ? `${quote.slice(0, LONGEST).join("")}…` : citation.quote} heading={heading} />

@@ -1,4 +1,4 @@
-import { blocksOf, cellsOf } from "../documents/tables";
+import { blocksOf, cellsOf, isShortCell } from "../documents/tables";
 import { words } from "../words";
 
 const BAR = " | ";
@@ -35,7 +35,7 @@ export function QuotedText({ quote, heading = "" }: { quote: string; heading?: s
           {rows.map((row, i) => (
             <tr key={i}>
               {row.map((cell, k) => (
-                <td key={k} className="border border-line px-1.5 py-0.5 align-top">
+                <td key={k} className={`border border-line px-1.5 py-0.5 align-top ${isShortCell(cell.length) ? "whitespace-nowrap" : ""}`}>
                   {cell}
                 </td>
               ))}

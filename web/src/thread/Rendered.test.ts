@@ -8,7 +8,7 @@ const cited = [{ n: 1, source: "web" as const, title: "T", quote: "q" }];
 function html(text: string, more: object = {}): string {
   const page = document.createElement("div");
   page.innerHTML = renderToStaticMarkup(createElement(Markdown, { text, citations: cited, onCite: () => {}, ...more }));
-  return [...page.querySelectorAll(".answer > div")].map((block) => block.innerHTML).join("").replaceAll("<br>\n", "<br>");
+  return [...page.querySelectorAll(".answer > div")].map((block) => block.innerHTML).join("").replaceAll(' dir="auto"', "").replaceAll("<br>\n", "<br>");
 }
 
 describe("an answer says what the model wrote", () => {
@@ -54,6 +54,12 @@ describe("an answer says what the model wrote", () => {
     expect(out).toBe("<p>a</p><details><summary>More</summary><ul><li><strong>b</strong></li></ul></details><p>c</p>");
     expect(html("<details><summary>More</summary>Words</details>")).toBe("<details><summary>More</summary><p>Words</p></details>");
     expect(html("<details>\n<summary>More</summary>\n\nstill wri")).toContain("<details><summary>More</summary><p>still wri</p></details>");
+  });
+
+  it("writes each part in its own direction, also beside a footnote", () => {
+    const page = document.createElement("div");
+    page.innerHTML = renderToStaticMarkup(createElement(Markdown, { text: "Word[^1]\n\n# كلمة\n\nكلمة\n\n| كلمة |\n|---|\n| كلمة |\n\n[^1]: Note", citations: cited, onCite: () => {} }));
+    expect([...page.querySelectorAll(".answer > div > *")].map((part) => [part.tagName, part.getAttribute("dir")])).toEqual(["P", "H2", "P", "DIV", "SECTION"].map((tag) => [tag, "auto"]));
   });
 
   it("makes a footnote of a footnote", () => {

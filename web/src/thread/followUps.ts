@@ -1,7 +1,7 @@
 import type { Citation, Doc } from "../api/types";
 import { suggestion } from "../composer/outgoing";
 import { indexOfCodePoint } from "../lib/codepoints";
-import { about, headingsAt, type Idea, LONGEST } from "../shell/ideas";
+import { about, headingsAt, type Idea, isQuestion, LONGEST } from "../shell/ideas";
 import { nameOf } from "../documents/names";
 import { words } from "../words";
 
@@ -35,8 +35,8 @@ export function followUps(citations: readonly Citation[], docs: readonly Doc[], 
   return out.filter((idea) => [...idea.label].length <= LONGEST);
 }
 
-/** A question about a section, short: its document is known from the answer, unless there are several. */
+/** A question about a section, short: its document is known from the answer, unless there are several. A heading that is a question needs no more words. */
 function asks(d: Doc, heading: string, several: boolean): Idea {
   const idea = about(d, heading);
-  return several && [...idea.label].length <= LONGEST ? idea : { ...idea, label: words.message.followUp(heading) };
+  return isQuestion(heading) || (several && [...idea.label].length <= LONGEST) ? idea : { ...idea, label: words.message.followUp(heading) };
 }

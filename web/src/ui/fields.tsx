@@ -62,6 +62,11 @@ export function TextArea({ label, value, onChange, maxLength, placeholder, help 
   );
 }
 
+/** A link or an id to copy. It is selected while it has the focus. */
+export const Given = ({ label, value, autoFocus }: Pick<TextProps, "label" | "value" | "autoFocus">) => (
+  <input readOnly autoFocus={autoFocus} aria-label={label} value={value} dir="ltr" onFocus={(e) => e.target.select()} className="h-9 min-w-0 flex-1 rounded-lg border border-edge bg-surface px-3 font-mono text-xs pointer-coarse:h-11" />
+);
+
 /** Shows why a form could not be saved; nothing for an empty text. */
 export const Problem = ({ text }: { text: string }) =>
   text ? (

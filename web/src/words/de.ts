@@ -237,7 +237,7 @@ export const de: Words = {
 
   spaces: {
     label: "Bereich",
-    own: "Meine Chats und Dokumente",
+    own: "Persönlich",
     ownShort: "Meine Dokumente",
     make: "Neuer Bereich …",
     makeTitle: "Neuer Bereich",

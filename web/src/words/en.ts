@@ -236,7 +236,7 @@ export const en = {
 
   spaces: {
     label: "Space",
-    own: "My chats and documents",
+    own: "Personal",
     ownShort: "My documents",
     make: "New space…",
     makeTitle: "New space",
