@@ -56,7 +56,7 @@ type SubmitRequest struct {
 	// Owner of the turn's row; empty: that of the thread. The rows decide whose thread it is.
 	Owner     string      `json:"owner,omitempty"`
 	OnBusy    chat.OnBusy `json:"on_busy"`
-	Space     string      `json:"space,omitempty"` // of the turn's row
+	Space     string      `json:"space,omitempty"`    // of the turn's row
 	Replaces  string      `json:"replaces,omitempty"` // the waiting turn whose place this one takes
 	Cancelled bool        `json:"cancelled,omitempty"`
 	RunID     string      `json:"run,omitempty"`

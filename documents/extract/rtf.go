@@ -66,8 +66,8 @@ type rtfTable struct {
 
 const (
 	maxTableLevel = 20 // of tables in cells
-	maxRTFDepth = 1000
-	maxRTFFonts = 10_000
+	maxRTFDepth   = 1000
+	maxRTFFonts   = 10_000
 )
 
 // rtfText returns the paragraphs and the table rows of an RTF file.

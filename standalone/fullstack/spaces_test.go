@@ -44,7 +44,7 @@ func TestTurnsInASpaceReadItsDocumentsUntilTheirAuthorIsRemoved(t *testing.T) {
 	ann.do(http.StatusCreated, http.MethodPost, "/api/spaces", object{"name": "Team", "instructions": "Answer like TEAMRULE."}, &space)
 	members := "/api/spaces/" + space.ID + "/members"
 	ann.do(http.StatusNoContent, http.MethodPut, members, object{"kind": "person", "id": "bob", "role": "reader"}, nil)
-	circular := ann.in(space.ID).upload("Liquidity circular", "The liquidity ratio of TEAMCANARY must be at least 100 %.")
+	ann.in(space.ID).upload("Liquidity circular", "The liquidity ratio of TEAMCANARY must be at least 100 %.")
 	prompts := func() string {
 		var all strings.Builder
 		for _, r := range model.Requests() {
@@ -183,7 +183,7 @@ func TestEveryDialectAnswersFromASpaceForItsReadersOnly(t *testing.T) {
 	var space struct{ ID string }
 	ann.do(http.StatusCreated, http.MethodPost, "/api/spaces", object{"name": "Team"}, &space)
 	ann.do(http.StatusNoContent, http.MethodPut, "/api/spaces/"+space.ID+"/members", object{"kind": "person", "id": "bob", "role": "reader"}, nil)
-	circular := ann.in(space.ID).upload("Liquidity circular", "The liquidity ratio of TEAMCANARY must be at least 100 %.")
+	ann.in(space.ID).upload("Liquidity circular", "The liquidity ratio of TEAMCANARY must be at least 100 %.")
 	require.GreaterOrEqual(t, len(spaceAsks), 8)
 	for _, ask := range spaceAsks {
 		t.Run(ask.dialect, func(t *testing.T) {
