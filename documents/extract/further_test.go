@@ -263,3 +263,14 @@ func TestEdgesThatSayNothingButThePageAreLeftOut(t *testing.T) {
 		require.False(t, isPageCounter(text), text)
 	}
 }
+
+// In "कि" the vowel stands left of its consonant.
+func TestVowelsLeftOfTheirConsonantsStayBehindThem(t *testing.T) {
+	row := []glyph{{r: 'क', left: 20, right: 30, size: 10}, {r: 'ि', left: 12, right: 20, size: 10}, {r: 'र', left: 30, right: 38, size: 10}, {r: 'त', left: 38, right: 46, size: 10}}
+	require.Equal(t, "किरत", plain(fromLeft(row)))
+}
+
+func TestTextThatBeginsLikeABrokenMailStaysText(t *testing.T) {
+	raw := "from: Ada <ada@example.org>\nsubject: Miete\nmessage-id: <1@example.org>\ncontent-type: multipart/mixed\nto: Bo\n\nEs sind 900 Euro.\n"
+	require.Contains(t, read(t, "mail.txt", raw).Text, "Es sind 900 Euro.")
+}

@@ -188,7 +188,7 @@ func fromLeft(row []glyph) []glyph {
 		switch {
 		case g.made:
 			continue
-		case g.size == 0, language.IsDense(g.r):
+		case g.size == 0, language.IsDense(g.r), unicode.IsMark(g.r): // a vowel may stand left of its consonant
 			return row
 		case last >= 0 && g.left < row[last].left-0.3*g.size:
 			back++

@@ -75,7 +75,7 @@ func textMail(ctx context.Context, raw []byte, text string) (_ Content, isMail b
 	}
 	if from && technical {
 		c, err := mailContent(ctx, raw)
-		return c, true, err
+		return c, err == nil || ctx.Err() != nil, err
 	}
 	return mailText(subject, fields, body, nil), true, nil
 }
@@ -196,7 +196,7 @@ func (r *mailReader) part(header func(string) string, body io.Reader, depth int)
 		return errTooLarge
 	}
 	media, params, err := mime.ParseMediaType(header("Content-Type"))
-	if err != nil {
+	if several := strings.HasPrefix(media, "multipart/"); err != nil || several && params["boundary"] == "" { // RFC 2045, 5.2
 		media, params = "text/plain", nil
 	}
 	disposition, file, _ := mime.ParseMediaType(header("Content-Disposition"))
@@ -204,7 +204,7 @@ func (r *mailReader) part(header func(string) string, body io.Reader, depth int)
 	if name == "" {
 		name = params["name"]
 	}
-	if strings.HasPrefix(media, "multipart/") && params["boundary"] != "" {
+	if strings.HasPrefix(media, "multipart/") {
 		parts := multipart.NewReader(body, params["boundary"])
 		for {
 			p, err := parts.NextRawPart()
