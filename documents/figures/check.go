@@ -226,15 +226,17 @@ var inBrackets = regexp.MustCompile(`[(\[]([^\s()\[\]]{1,12})[)\]]`)
 func scaleNamed(word string) float64 {
 	word = strings.ToLower(word)
 	switch {
-	case strings.HasSuffix(word, "000"), word == "teur", word == "t€", word == "k€":
+	case strings.HasSuffix(word, "000"):
 		return 1e3
+	case len(word) > 1 && scaleLetters[word[:1]] > 0 && words.currencies[word[1:]] != "": // TEUR, k€
+		return scaleLetters[word[:1]]
 	case word == "m":
 		return 1e6
 	}
 	return words.scales[word]
 }
 
-var inScale = patternOf(`(?:(?:\b(?:in|en|usd|eur)|[$€£(])\s*)(?:(?:of|u\.s\.|us)\s*)?(?:[$€£]|dollars?|euros?|usd|eur)?\s*((?:thousands?|millions?|billions?|milliards?|tausend|tsd|millionen|milliarden|milliers|millones|miles|duizenden|duizend|miljoenen|miljoen|miljard|teur|mio|mrd|mn|bn|m|'000|’000|000)\b|[tk]€)`)
+var inScale = patternOf(`(?:(?:\b(?:in|en|usd|eur)|[$€£(])\s*)(?:(?:of|u\.s\.|us)\s*)?(?:[$€£]|dollars?|euros?|usd|eur)?\s*((?:thousands?|millions?|billions?|milliards?|tausend|tsd|millionen|milliarden|milliers|millones|miles|duizenden|duizend|miljoenen|miljoen|miljard|[tkm](?:eur|usd|gbp|chf|cad|aud)|mio|mrd|mn|bn|m|'000|’000|000)\b|[tkm][€$£])`)
 
 func (k *known) add(text string) {
 	small := strings.ToLower(text)

@@ -246,21 +246,24 @@ func (q *cellQuestion) hasBound() bool {
 	return slices.ContainsFunc(q.limits(q.t), func(l limit) bool { return l.Unit != figures.Time })
 }
 
-// isWithin reports whether a cell keeps the bounds of the question: "less than 100 million". They are in the scale
-// of the table.
+// bound returns a figure of the question as a column would have it: in its unit, and "100 million" in its scale.
+func (t openTable) bound(f figures.Figure, c int) float64 {
+	v := f.In(t.Columns[c].Name)
+	if f.Scale != 1 {
+		v /= cmp.Or(figures.ScaleIn(t.Columns[c].Name), figures.ScaleIn(t.Columns[0].Name), figures.ScaleIn(t.Caption), figures.ScaleIn(t.Heading), 1)
+	}
+	return v
+}
+
+// isWithin reports whether a cell keeps the bounds of the question: "less than 100 million".
 func (q tableQuestion) isWithin(t *openTable, row, c int, r *reading) bool {
 	v := t.Rows[row].Cells[c].Number
-	scale := cmp.Or(figures.ScaleIn(t.Columns[c].Name), figures.ScaleIn(t.Columns[0].Name), figures.ScaleIn(t.Caption), figures.ScaleIn(t.Heading), 1)
 	bounds := 0
 	for _, l := range q.limits(t) {
 		if l.Unit == figures.Time {
 			continue
 		}
-		v := v
-		if l.Scale != 1 {
-			v *= scale
-		}
-		if !l.holds(v, l.In(t.Columns[c].Name)) {
+		if !l.holds(v, t.bound(l.Figure, c)) {
 			return false
 		}
 		bounds++

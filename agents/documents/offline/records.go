@@ -72,7 +72,7 @@ func (q tableQuestion) records(t *openTable) (reading, bool) {
 	}
 	periods := slices.ContainsFunc(t.Columns, func(c tables.Column) bool { return c.Kind == tables.Number && len(yearsIn(c.Name)) > 0 })
 	switch list := q.operation(); {
-	case periods && len(conditions) > 0 && (list == "" || list == "sum" || list == "average"): // a statement, whose rows are no records
+	case periods && len(conditions) > 0 && (list == "" && !q.says("above") && !q.says("below") || list == "sum" || list == "average"): // a statement, whose rows are no records
 		return r, false
 	case periods && (list == "sum" || list == "average") && c >= 0 && !t.areAlike(rows, c):
 		return r, false
@@ -597,13 +597,17 @@ func (t openTable) dueColumn() int {
 // bounds reads "more than 500" and "before 1 May 2026" about a column of numbers or dates.
 func (q tableQuestion) bounds(t *openTable, add addCondition) {
 	number := func(f figures.Figure) int {
-		best, score, candidates := -1, -1, 0
+		best, score, candidates, tied := -1, -1, 0, false
 		for c, col := range t.Columns {
 			if col.Kind != tables.Number || anyIs("identifier column", col.Name) && len(q.column(col.Name, t.lang)) == 0 {
 				continue
 			}
 			candidates++
-			s := 2 * len(q.column(col.Name, t.lang))
+			named := uniqueOf(q.column(col.Name, t.lang))
+			s := 3 * len(named)
+			if len(named) > 0 && len(named) == len(language.Words(col.Name)) { // "stock" beside "minimum stock"
+				s += 2
+			}
 			if f.Unit != "" && (f.Unit == col.Unit || f.Factor > 0 && f.IsIn(col.Name)) {
 				s++
 			}
@@ -612,11 +616,11 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 					s++
 				}
 			}
-			if s > score {
-				best, score = c, s
+			if s >= score {
+				best, score, tied = c, s, s == score
 			}
 		}
-		if score == 0 && candidates > 1 {
+		if score == 0 && candidates > 1 || tied { // it is not clear which one
 			return -1
 		}
 		return best
@@ -635,7 +639,7 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 			if between := q.between(f.Start, f.End, next.Start); between != nil {
 				if c := number(next); c >= 0 {
 					name := t.Columns[c].Name
-					low, high := f.In(name), next.In(name)
+					low, high := t.bound(f, c), t.bound(next, c)
 					add(excerpt.PlainTitle(name)+" "+q.voice.say(messages.Between, messages.Params{"range": q.text[f.Start:next.End]}), func(row tables.Row) bool {
 						cell := row.Cells[c]
 						return cell.IsNumber && low <= cell.Number && cell.Number <= high
@@ -650,7 +654,7 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 			continue
 		}
 		name := t.Columns[c].Name
-		bound := l.In(name)
+		bound := t.bound(l.Figure, c)
 		says := ": " + l.Text
 		switch {
 		case l.sign > 0:

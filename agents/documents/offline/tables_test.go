@@ -313,3 +313,24 @@ func TestColumnIsNotGuessedAmongSeveralOfOneName(t *testing.T) {
 	require.True(t, ok)
 	require.Contains(t, text, "30")
 }
+
+// A column for each year is no statement when the question compares its values. Amounts are compared in the scale of
+// their column, and without a year neither column is guessed.
+func TestRowsAreFoundByTheAmountOfAYear(t *testing.T) {
+	f := opened(map[string]string{"Budget": `Department | Headcount | Budget 2025 (kEUR) | Budget 2026 (kEUR) | Owner
+Sales | 23 | 2100 | 2250 | Luis Ortega
+Support | 12 | 1900 | 980 | Amal Haddad
+Finance | 6 | 640 | 660 | Jonas Weber
+Engineering | 41 | 5200 | 6100 | Dr. Hana Sato`}, "Budget")
+	for question, want := range map[string]string{
+		"Which departments have a budget above 1000 in 2026?":                "2 of 4 rows",
+		"Which departments have a budget above 1000 kEUR in 2026?":           "2 of 4 rows",
+		"Which departments had a budget of less than 2 million EUR in 2025?": "2 of 4 rows",
+		"Which departments had a 2025 budget above 1000?":                    "3 of 4 rows",
+		"Which departments have a budget above 1000?":                        "",
+	} {
+		text, ok := FromTables(question, f)
+		require.Equal(t, want != "", ok, question)
+		require.Contains(t, text, want, question)
+	}
+}
