@@ -29,7 +29,7 @@ func (s *server) Question(ctx context.Context, owner, thread string) (*chat.Even
 	}
 	if t, err := s.Store.Turn(ctx, owner, state.TurnID); err == nil {
 		if ctx, err = s.readsFor(ctx, t); err != nil { // asked in another place
-			return nil, ignored(err)
+			return nil, db.IgnoreNotFound(err)
 		}
 	}
 	events, err := s.render(ctx, follow.Ref{Owner: owner, ThreadID: thread, TurnID: state.TurnID},
@@ -52,13 +52,6 @@ func (s *server) readsFor(ctx context.Context, t chat.Turn) (context.Context, er
 	ctx = db.InSpace(ctx, t.Space)
 	_, err := s.Store.ThisSpace(ctx, t.Owner)
 	return ctx, err
-}
-
-func ignored(err error) error {
-	if errors.Is(err, db.ErrNotFound) {
-		return nil
-	}
-	return err
 }
 
 // render completes log entries with their texts.
@@ -93,7 +86,7 @@ func (s *server) eventsOf(ctx, ask context.Context, l db.TurnLog) ([]chat.Event,
 	}
 	ctx, err := s.readsFor(ctx, t)
 	if err != nil {
-		return l.Events, ignored(err)
+		return l.Events, db.IgnoreNotFound(err)
 	}
 	progress, err := s.Threads.Progress(ask, t.ThreadID, t.ID, 0)
 	if err != nil {
