@@ -149,4 +149,14 @@ describe("a long text that is pasted", () => {
     await page.getByRole("button", { name: "Dismiss" }).click();
     await assertSoon(async () => (await library()).length === 0, "it is deleted");
   });
+
+  it("can be a part of the message, if that has room for it", async () => {
+    await open();
+    await composer(page).click();
+    await page.keyboard.type("Please check ");
+    await paste("the supplier pays at length\n".repeat(200));
+    await tray().getByRole("button", { name: "Paste as text" }).click();
+    await many(composer(page).locator(".mention"), 0);
+    assert.match(await composer(page).textContent(), /^Please check\s+(?:the supplier pays at length\s*){200}$/);
+  });
 });

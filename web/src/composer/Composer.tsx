@@ -21,7 +21,7 @@ import { Count } from "./Count";
 import { readDraft, saveDraft } from "./drafts";
 import { effortField, EffortMenu, useEffort } from "./EffortMenu";
 import { DropZone } from "./DropZone";
-import { append, endPlace, removeMention, removeText } from "./editor";
+import { append, endPlace, insertText, removeMention, removeText } from "./editor";
 import { Field } from "./Field";
 import { backToMessage, focusMessage } from "./focus";
 import { keepChat } from "./newChat";
@@ -30,7 +30,7 @@ import { scopeOf, within } from "./scope";
 import { ScopeButton, ScopeRow } from "./ScopeBar";
 import { Tray } from "./Tray";
 import type { ComposerProps, Outgoing } from "./types";
-import { useField } from "./useField";
+import { characters, useField } from "./useField";
 import { PICTURES, useFiles } from "./useFiles";
 
 const LinkChips = lazy(() => import("../imports/LinkChips"));
@@ -42,7 +42,7 @@ export function Composer(props: ComposerProps) {
 
 function Box({ threadId, busy, stopping = false, disabled = false, answering = false, agent: current, model: before, placeholder, items, mentionLabel, onSend, onStop, onCancel, ref }: ComposerProps) {
   const [draft] = useState(() => readDraft(threadId));
-  const { agents, models, chatAttachments, documentTypes } = useConfig();
+  const { agents, models, chatAttachments, documentTypes, maxMessage } = useConfig();
   const [chosen, setAgent] = useState("");
   const ofSpace = useSpace()?.agent;
   useEffect(() => setAgent(""), [current]); // the agent of the thread changed: the choice was sent, or another branch is shown
@@ -87,9 +87,12 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const unreadable = mentioned.filter((d) => d.status === "failed");
   const contributes = useContributes();
   const moves = (d: Doc) => scoped && chat !== null && (space === "" || (contributes && d.conversation_id !== undefined && d.status === "ready")); // a space is not left for a chat
-  const kept = files.kept.flatMap(({ id, pasted }) => mentioned.filter((d) => d.id === id && d.status !== "failed").map((d) => ({ doc: d, pasted, moves: moves(d) })));
+  const fits = (pasted: string | undefined) => pasted !== undefined && characters(pasted) <= maxMessage;
+  const kept = files.kept.flatMap(({ id, text }) => mentioned.filter((d) => d.id === id && d.status !== "failed").map((d) => ({ doc: d, pasted: text !== undefined, short: fits(text), moves: moves(d) })));
   const undo = (d: Doc) => {
     removeMention(editor, d.id);
+    const pasted = files.kept.find((k) => k.id === d.id)?.text;
+    if (fits(pasted)) insertText(editor, pasted!);
     deleteLater({ path: documentPath(d.id), text: words.common.deleted(nameOf(d)), onUndo: () => tagDocument({ id: d.id, title: nameOf(d) }), onDeleted: () => void refreshLibrary() });
   };
   const move = (d: Doc) => void moveDocument(d.id, d.conversation_id ? null : keepChat(chat!)).catch((err: unknown) => toast.error(errorText(err)));

@@ -16,7 +16,7 @@ interface Props {
   /** Documents in the message that failed to process. */
   unreadable: readonly Doc[];
   /** The other documents that were attached to the message. */
-  kept?: readonly { doc: Doc; pasted: boolean; moves: boolean }[];
+  kept?: readonly { doc: Doc; pasted: boolean; short: boolean; moves: boolean }[];
   /** Puts such a document that moves into the library, or back into the chat. */
   onMove?: (doc: Doc) => void;
   /** Deletes such a document. */
@@ -60,8 +60,8 @@ export function Tray({ attachments, uploads, unreadable, kept = [], onMove = not
         ))}
         <Batch items={uploads.filter((u) => !u.error)} label={words.library.uploading} look="bg-sunken" row={upload} />
         <Batch items={uploads.filter((u) => u.error)} label={words.library.notAdded} look="bg-bad-soft text-bad" row={upload} />
-        {kept.map(({ doc, pasted, moves }) => (
-          <KeptRow key={doc.id} doc={doc} pasted={pasted} onMove={moves ? onMove : undefined} onUndo={onUndo} />
+        {kept.map(({ doc, pasted, short, moves }) => (
+          <KeptRow key={doc.id} doc={doc} pasted={pasted} short={short} onMove={moves ? onMove : undefined} onUndo={onUndo} />
         ))}
         {unreadable.map((d) => (
           <li key={d.id} className="flex max-w-full items-center gap-2.5 rounded-lg bg-bad-soft py-1.5 pr-1.5 pl-2.5 text-sm text-bad">
@@ -78,7 +78,7 @@ export function Tray({ attachments, uploads, unreadable, kept = [], onMove = not
 }
 
 /** A document that was attached: where it is kept, and what cannot be read of it. */
-function KeptRow({ doc, pasted, onMove, onUndo }: { doc: Doc; pasted: boolean; onMove: ((doc: Doc) => void) | undefined; onUndo: (doc: Doc) => void }) {
+function KeptRow({ doc, pasted, short, onMove, onUndo }: { doc: Doc; pasted: boolean; short: boolean; onMove: ((doc: Doc) => void) | undefined; onUndo: (doc: Doc) => void }) {
   const name = nameOf(doc);
   const ofChat = doc.conversation_id !== undefined;
   const reading = doc.status === "processing";
@@ -96,7 +96,7 @@ function KeptRow({ doc, pasted, onMove, onUndo }: { doc: Doc; pasted: boolean; o
           <span role="status">{pasted ? words.composer.keptAs(where) : where}</span>
           {pasted && (
             <button type="button" className={link} onClick={() => onUndo(doc)}>
-              {words.common.undo}
+              {short ? words.composer.asText : words.common.undo}
             </button>
           )}
           {onMove && (

@@ -7,7 +7,7 @@ import { Text } from "@tiptap/extension-text";
 import { Placeholder, UndoRedo } from "@tiptap/extensions";
 import { TextSelection, type Transaction } from "@tiptap/pm/state";
 import { mentionLabel } from "./labels";
-import { mentionNode, mentionOf, type Mention as Mentioned } from "./outgoing";
+import { docOf, mentionNode, mentionOf, type Mention as Mentioned } from "./outgoing";
 
 const shownLabel = (attrs: Record<string, unknown>): string => {
   const mentioned = mentionOf({ type: "mention", attrs });
@@ -147,6 +147,12 @@ export function endPlace(editor: Editor): Place {
   const follow = ({ transaction: tr }: { transaction: Transaction }) => (pos = tr.mapping.map(pos, tr.getMeta(APPENDED) ? 1 : -1));
   editor.on("transaction", follow);
   return { at: () => pos, forget: () => editor.off("transaction", follow) };
+}
+
+/** Writes a text with its line breaks where the caret is. */
+export function insertText(editor: Editor, text: string): void {
+  const { content } = docOf(text).content![0]!;
+  if (content) editor.commands.insertContent(content);
 }
 
 /** Removes every occurrence of a text from the message, with the space before it. */

@@ -1,6 +1,9 @@
 import { words } from "../words";
 import { clock, day } from "../words/intl";
 
+/** How many characters that are pasted at a time become a document: answers then cite them. */
+export const LONG = 5_000;
+
 const LONGEST = 80; // characters of a title
 const SENTENCE = /[.,;:!?…。！？]$/u; // how the first line of running text ends
 const CODE = /[{}<>;=|\t]|^\W*$/;

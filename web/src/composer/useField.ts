@@ -3,11 +3,12 @@ import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react"
 import { useConfig } from "../api/useConfig";
 import { refreshLibrary, useLibrary } from "../documents/library";
 import { useMedia } from "../ui/useMedia";
-import { extensions, mention, type Asking, type Listener } from "./editor";
+import { extensions, insertText, mention, type Asking, type Listener } from "./editor";
 import { TOUCH } from "./focus";
 import { optionId } from "./MentionList";
 import { groupsOf, mentionables, mentionablesWith, step, type Category, type Mentionable } from "./mentions";
-import { docOf, mentionsOf, textOf, type Node } from "./outgoing";
+import { mentionsOf, textOf, type Node } from "./outgoing";
+import { LONG } from "./pasted";
 import { useEditor } from "./useEditor";
 
 interface Options {
@@ -44,7 +45,7 @@ const attributesOf = (label: string, touch: boolean): Record<string, string> => 
   enterkeyhint: touch ? "enter" : "send",
 });
 
-const characters = (text: string) => [...text].length;
+export const characters = (text: string) => [...text].length;
 
 /** State of a text field with mentions; Field shows it. */
 export function useField({ label, content, placeholder, items: ofBoard, closed = false, answering = false, onEnter, onEscape, onFiles, onLongPaste }: Options) {
@@ -145,9 +146,8 @@ export function useField({ label, content, placeholder, items: ofBoard, closed =
         const text = data.getData("text/plain");
         const cells = text !== "" && data.types.includes("text/html"); // table cells come with an image of themselves
         if (data.files.length > 0 && !cells) return onFiles([...data.files]);
-        if (onLongPaste && characters(text) > config.maxMessage) return onLongPaste(text);
-        const { content } = docOf(text).content![0]!;
-        if (content) editor.commands.insertContent(content);
+        if (onLongPaste && characters(text) > Math.min(LONG, config.maxMessage)) return onLongPaste(text);
+        insertText(editor, text);
       },
       placeholder: () => placeholder,
       // Screen readers follow these while the focus stays in the text.

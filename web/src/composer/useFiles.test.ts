@@ -78,7 +78,7 @@ it("a file becomes a document of the chat, and a pasted text one with a title", 
     ["/api/documents", "Minutes of the harbour.txt", { conversation_id: "c1", title: "Minutes of the harbour" }],
   ]);
   await act(async () => sent.forEach((s, i) => s.end({ id: `d${i}`, title: "t" })));
-  expect(files.kept).toEqual([{ id: "d0", pasted: false }, { id: "d1", pasted: true }]);
+  expect(files.kept).toEqual([{ id: "d0", text: undefined }, { id: "d1", text: "Minutes of the harbour\nThe keeper speaks at length." }]);
   await act(async () => files.clear());
   expect(files.kept).toEqual([]);
   chat = null;

@@ -20,7 +20,8 @@ interface Made {
 /** A document that was attached to the message that is being written. */
 export interface Kept {
   id: string;
-  pasted: boolean;
+  /** What was pasted; undefined for a file. */
+  text: string | undefined;
 }
 
 /**
@@ -48,15 +49,20 @@ export function useFiles(initial: Attachment[], conversation: string | null, onD
   }, [uploads]);
 
   const keep = useCallback(
-    async (file: File, title?: string) => {
+    async (file: File, title?: string, text?: string) => {
       const place = end();
       const adding = addDocument(uploads, file, maxUpload, { ...(conversation && { conversation_id: keepChat(conversation) }), ...(title && { title }) });
       const before = mentioned.current;
       mentioned.current = Promise.allSettled([adding, before]);
       await before;
-      const doc = await adding.finally(() => place.forget());
+      let doc;
+      try {
+        doc = await adding;
+      } finally {
+        place.forget();
+      }
       if (!doc || left.current) return;
-      setKept((all) => [...all, { id: doc.id, pasted: title !== undefined }]);
+      setKept((all) => [...all, { id: doc.id, text }]);
       onDocument(doc, place.at());
     },
     [uploads, maxUpload, conversation, onDocument, end],
@@ -90,7 +96,7 @@ export function useFiles(initial: Attachment[], conversation: string | null, onD
     paste: useCallback(
       (text: string) => {
         const { file, title } = pastedFile(text, new Date());
-        void keep(file, title);
+        void keep(file, title, text);
       },
       [keep],
     ),

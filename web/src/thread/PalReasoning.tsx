@@ -44,8 +44,8 @@ export function PalReasoning({ running, begun, writing, stopping, problem, statu
   const line = !running ? (paced ? statusText(paced) : "") : stopping ? words.composer.stopping : problem ? words.thread.reconnecting(problem) : step;
   return (
     <div className={running || line ? "min-h-16" : undefined}>
-      <div className="flex flex-wrap items-baseline gap-x-3">
-        <div role="status" aria-label={words.thread.progress}>
+      <div className="flex flex-wrap items-baseline">
+        <div role="status" className="not-empty:me-3" aria-label={words.thread.progress}>
           {line && (
             <p className="flex items-center gap-2 text-sm font-medium">
               <Sparkles aria-hidden className="size-4 shrink-0 text-accent" />

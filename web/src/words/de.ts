@@ -475,6 +475,7 @@ export const de: Words = {
     inLibrary: "In Ihrer Bibliothek",
     toLibrary: "In die Bibliothek legen",
     toChat: "Nur in diesem Chat",
+    asText: "Als Text einfügen",
     keptAs: (where: string) => `Als Dokument behalten. ${where}`,
     only: (names: readonly string[]) => `Nur: ${names.join(", ")}`,
     onlySome: (n: number) => `Nur ${number(n)} ausgewählte`,

@@ -476,6 +476,7 @@ export const en = {
     inLibrary: "In your library",
     toLibrary: "Put into the library",
     toChat: "Only in this chat",
+    asText: "Paste as text",
     keptAs: (where: string) => `Kept as a document. ${where}`,
     only: (names: readonly string[]) => `Only: ${names.join(", ")}`,
     onlySome: (n: number) => `Only ${number(n)} selected`,
