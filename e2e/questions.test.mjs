@@ -18,7 +18,7 @@ const open = async (look = desktop) => {
   await page.goto("/");
 };
 const choice = (name) => assist(page).getByRole("button", { name, exact: true });
-const asks = (words) => assist(page).getByText(words).waitFor();
+const asks = (words) => assist(page).getByText(words).first().waitFor();
 const dismissed = () => assist(page).waitFor({ state: "detached" });
 const hint = () => page.locator("form[data-composer] [data-placeholder]").first().getAttribute("data-placeholder");
 const pending = async () => (await history(page)).pending_interrupt;

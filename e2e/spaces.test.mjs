@@ -130,7 +130,7 @@ describe("spaces", () => {
     await bob.keyboard.press("Escape");
     await choose(ann, "Members…");
     const members = ann.getByRole("dialog", { name: "Members of “Legal”" });
-    await members.getByLabel("Person or group").and(ann.locator(":focus")).waitFor();
+    await members.getByLabel("Id of the person").and(ann.locator(":focus")).waitFor();
     await members.getByLabel("Id of the person").fill(bobId);
     await members.getByRole("button", { name: "Add", exact: true }).click();
     await members.getByRole("listitem").filter({ hasText: "bob" }).waitFor();

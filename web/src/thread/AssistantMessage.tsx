@@ -1,5 +1,6 @@
 import { FolderOpen, RotateCw } from "lucide-react";
-import { memo, use, useMemo, useState } from "react";
+import { memo, use, useEffect, useMemo, useState } from "react";
+import { refreshLibrary } from "../documents/library";
 import type { Agent } from "../api/config";
 import type { Citation, DocRef } from "../api/types";
 import { AgentName } from "../composer/AgentMenu";
@@ -22,7 +23,7 @@ import { Prose } from "./Prose";
 import { Reason, Thumbs } from "./Rate";
 import { Shared } from "./sharing";
 import { Sources } from "./Sources";
-import { listsDocuments, Titled } from "./titled";
+import { listsDocuments, mayListDocuments, Titled } from "./titled";
 import { ToolCard, ToolMessages } from "./ToolCard";
 import type { Message, Metadata, Part } from "./types";
 
@@ -87,10 +88,19 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
   );
 });
 
+const refreshedFor = new Set<string>(); // answers
+
 /** Leads from a list of documents to the whole library. */
 function ToLibrary({ text }: { text: string }) {
   const titled = use(Titled);
-  if (!titled || !listsDocuments(text, titled.find)) return null;
+  const lists = titled !== null && listsDocuments(text, titled.find);
+  const unknown = !lists && mayListDocuments(text);
+  useEffect(() => {
+    if (!unknown || refreshedFor.has(text)) return;
+    refreshedFor.add(text);
+    void refreshLibrary();
+  }, [unknown, text]);
+  if (!lists) return null;
   return (
     <Button icon={FolderOpen} className="mt-3" onClick={titled.onLibrary}>
       {words.library.openAll}

@@ -14,8 +14,14 @@ export function byName(docs: readonly Doc[]): (name: string) => DocRef | undefin
   return (name) => (key(name).length < SHORTEST ? undefined : (named.get(key(name)) ?? undefined));
 }
 
+/** The bold names with which items of lists begin in an answer. */
+const listed = (text: string): string[] => [...text.matchAll(/^[-*] \*\*(.+?)\*\*/gm)].map((m) => m[1]!);
+
 /** Whether an answer lists documents: it cites nothing, and items of a list begin with their names. */
-export const listsDocuments = (text: string, find: (name: string) => DocRef | undefined): boolean => [...text.matchAll(/^[-*] \*\*(.+?)\*\*/gm)].some((m) => find(m[1]!) !== undefined);
+export const listsDocuments = (text: string, find: (name: string) => DocRef | undefined): boolean => listed(text).some((name) => find(name) !== undefined);
+
+/** Whether an answer may list documents that the page does not know yet: another tab or the API may have added them. */
+export const mayListDocuments = (text: string): boolean => listed(text).length > 0;
 
 /** The documents that names in answers open. Without it, names are only bold. */
 export const Titled = createContext<{ find: (name: string) => DocRef | undefined; onRead: (doc: DocRef) => void; onLibrary: () => void } | null>(null);
