@@ -274,7 +274,8 @@ const stuckAfter = 20 * time.Second
 
 // EndStuck ends the run of a thread that has not accepted a message in time, if Temporal has lost
 // its workflow task: no worker gets it, and the run would never accept a message. The run has no
-// turn, so nothing is lost, and the next message starts a new one.
+// turn, and the next message starts a new one. Only a message that it had accepted during an outage
+// of the database, and could not save, is lost with it.
 func (c *Checker) EndStuck(ctx context.Context, owner, threadID string) error {
 	key := "stuck " + threadID
 	open, err := c.Store.OpenTurns(ctx, owner, threadID)

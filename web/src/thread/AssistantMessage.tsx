@@ -70,7 +70,7 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
       <Pictures pictures={pictures} alt={words.message.generatedImage} className="mt-3 gap-3" size="max-h-96 max-w-full" />
       {extras?.foot(message)}
       {citations && <Sources citations={citations} onCite={onCite} />}
-      {citations?.length === 0 && <ToLibrary text={text} />}
+      {!writing && citations?.length === 0 && <ToLibrary text={text} />}
       {!writing && <Ending message={message} text={text} alert={alert} onRetry={retry && meta.turn_id ? () => onRegenerate(meta.turn_id!) : undefined} />}
       {!writing && !waits && (
         <footer className="mt-1.5 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
@@ -94,7 +94,7 @@ const refreshedFor = new Set<string>(); // answers
 function ToLibrary({ text }: { text: string }) {
   const titled = use(Titled);
   const lists = titled !== null && listsDocuments(text, titled.find);
-  const unknown = !lists && mayListDocuments(text);
+  const unknown = titled !== null && !lists && mayListDocuments(text);
   useEffect(() => {
     if (!unknown || refreshedFor.has(text)) return;
     refreshedFor.add(text);
