@@ -80,12 +80,15 @@ describe("an account of an OpenID Connect provider", () => {
     await signInButton().waitFor();
   });
 
-  /** Makes the page renew its token at the next request: the token ends soon, or has ended. */
+  /**
+   * Makes the page find at its next load that its token ends soon, or has ended. The page that runs
+   * does not see it: it would go to the provider by itself while it is reloaded.
+   */
   const endsIn = (ms) =>
-    page.evaluate((ms) => {
+    page.evaluate((ms) => addEventListener("pagehide", () => {
       const session = JSON.parse(localStorage.getItem("palaver.session"));
       localStorage.setItem("palaver.session", JSON.stringify({ ...session, expires: Date.now() + ms }));
-    }, ms);
+    }), ms);
 
   it("is renewed before it ends, and while the provider is down goes on as long as its token", async () => {
     await signIn();
