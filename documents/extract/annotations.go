@@ -57,9 +57,9 @@ type note struct {
 	comment                  bool // it is not on the page, but belongs to a place on it
 }
 
-// notes returns the values of form fields, typed notes and comments of a page.
-func (n *native) notes(page, form uint64) []note {
-	var out []note
+// notes returns the values of form fields, typed notes and comments of a page, and whether it has
+// labels.
+func (n *native) notes(page, form uint64) (out []note, labelled bool) {
 	for i := range min(n.number("FPDFPage_GetAnnotCount", page), maxAnnotations) {
 		annot, err := n.call("FPDFPage_GetAnnot", page, uint64(i))
 		if err != nil || annot == 0 {
@@ -68,31 +68,34 @@ func (n *native) notes(page, form uint64) []note {
 		if t, ok := n.note(annot, form); ok {
 			out = append(out, t)
 		}
+		labelled = labelled || n.isLabel(annot, form)
 		_, _ = n.call("FPDFPage_CloseAnnot", annot)
 	}
-	return out
+	return out, labelled
+}
+
+// isLabel reports whether an annotation is a button or a stamp, which draw a text.
+func (n *native) isLabel(annot, form uint64) bool {
+	kind := n.number("FPDFAnnot_GetSubtype", annot)
+	return kind == annotStamp || kind == annotWidget && form != 0 && n.number("FPDFAnnot_GetFormFieldType", form, annot) == fieldButton
 }
 
 // labels returns the texts that buttons and stamps draw on a page, whose own characters are
-// glyphs. It has no annotations afterwards.
+// glyphs. The page has no annotations afterwards.
 func (n *native) labels(doc, page, form uint64, index int, glyphs []glyph) []note {
-	drawn := 0
 	for i := min(n.number("FPDFPage_GetAnnotCount", page), maxAnnotations) - 1; i >= 0; i-- {
 		annot, err := n.call("FPDFPage_GetAnnot", page, uint64(i))
 		if err != nil || annot == 0 {
 			continue
 		}
-		kind := n.number("FPDFAnnot_GetSubtype", annot)
-		isLabel := kind == annotStamp || kind == annotWidget && form != 0 && n.number("FPDFAnnot_GetFormFieldType", form, annot) == fieldButton
+		isLabel := n.isLabel(annot, form)
 		_, _ = n.call("FPDFPage_CloseAnnot", annot)
-		if isLabel {
-			drawn++
-		} else {
+		if !isLabel {
 			_, _ = n.call("FPDFPage_RemoveAnnot", page, uint64(i))
 		}
 	}
 	const flattened = 1
-	if drawn == 0 || n.number("FPDFPage_Flatten", page, 0) != flattened {
+	if n.number("FPDFPage_Flatten", page, 0) != flattened {
 		return nil
 	}
 	again, err := n.call("FPDF_LoadPage", doc, uint64(index))

@@ -155,8 +155,10 @@ func (n *native) page(doc, form uint64, index int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	notes := n.notes(page, form)
-	notes = append(notes, n.labels(doc, page, form, index, glyphs)...)
+	notes, labelled := n.notes(page, form)
+	if labelled {
+		notes = append(notes, n.labels(doc, page, form, index, glyphs)...)
+	}
 	text := pageText(withNotes(pageLines(readColumns(glyphs)), notes))
 	return n.missing(page, countLetters(text), n.innerLetters(page, glyphs)) + strings.TrimLeft(text, pictureMark+lostMark), nil
 }
