@@ -161,6 +161,7 @@ var goals = []goal{
 	{what: "32 clients, first token: that of langgraph-lean", figure: "instant 32 token p50", bound: times(1, "langgraph-lean", "instant 32 token p50")},
 	{what: "32 clients, CPU a turn: 0.6 of langgraph", figure: "instant 32 cpu", bound: times(0.6, "langgraph", "instant 32 cpu")},
 	{what: "20 clients with latency, CPU a turn: 0.8 of langgraph", figure: "slow 20 cpu", bound: times(0.8, "langgraph", "slow 20 cpu")},
+	{what: "20 clients with latency, CPU a turn: 1.8 of dbos", figure: "slow 20 cpu", bound: times(1.8, "dbos", "slow 20 cpu")},
 	{what: "64 clients with latency, CPU a turn: 0.8 of langgraph", figure: "slow 64 cpu", bound: times(0.8, "langgraph", "slow 64 cpu")},
 	{what: "64 clients with latency, first token above the model's own, p50", figure: "slow 64 token p50", less: own(systems[0]), bound: fixed(60)},
 	{what: "64 clients with latency, first token above the model's own, p95", figure: "slow 64 token p95", less: own(systems[0]), bound: fixed(150)},
