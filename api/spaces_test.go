@@ -709,6 +709,7 @@ func TestRefusedAccessToASpaceIsInTheAuditLog(t *testing.T) {
 	for range 3 {
 		b.client().call(404, "GET", "/api/documents", nil, spaceHeader, space)
 	}
+	b.client().call(200, "POST", "/mcp/rpc", m{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": m{"name": "list_documents", "arguments": m{"space_id": space}}})
 	log.Close()
 	refused := map[string]int{}
 	for _, e := range must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{Kind: audit.SpaceRefused}, 0, 100))(t) {
@@ -721,7 +722,7 @@ func TestRefusedAccessToASpaceIsInTheAuditLog(t *testing.T) {
 		require.NotContains(t, text, "secret")
 		require.NotContains(t, text, "words")
 	}
-	require.Equal(t, map[string]int{"bob role Team": 2, "bob link Team": 1, "bob key Other": 1, "eve no_member Team": 3, "eve no_member Other": 3, "anonymous no_member Team": 3}, refused)
+	require.Equal(t, map[string]int{"bob role Team": 2, "bob link Team": 1, "bob key Other": 1, "eve no_member Team": 3, "eve no_member Other": 3, "anonymous no_member Team": 4}, refused)
 }
 
 // Rule D15: a manager exports a space before it is deleted.

@@ -325,6 +325,13 @@ var spaceTests = []test{
 		b.NoError(in.LeaveSpace(b.ctx, b.owner, sp.ID, mine.ID))
 		b.NoError(in.RestoreInSpace(b.ctx, b.owner, sp.ID, d.ID))
 	}},
+	{"what the ingest of a space's document uses counts for who added it", func(b *fixture) {
+		sp := b.space("Team")
+		d, _ := b.canary(sp.ID)
+		before := must.Have(b.store.Spent(b.ctx, b.owner, "", b.now()))(b.t)
+		b.NoError(b.store.SpendOnDocument(b.ctx, d.Owner, d.ID, db.Spending{Tokens: 7}, b.now()))
+		b.Equal(before.Tokens+7, must.Have(b.store.Spent(b.ctx, b.owner, "", b.now()))(b.t).Tokens)
+	}},
 	{"a space keeps a manager", func(b *fixture) {
 		sp := b.space("Team")
 		b.ErrorIs(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, b.owner), db.ErrLastManager)
