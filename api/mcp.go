@@ -28,7 +28,7 @@ func (b mcpBackend) EnterSpace(ctx context.Context, who identity.Caller, space s
 	case named != "":
 		return ctx, problem.Invalid("space_id", "must be the same as "+spaceHeader)
 	case who.Anonymous:
-		return ctx, problem.NotFound
+		return ctx, b.s.refusedSpace(mcpPath, who, space, problem.NotFound)
 	}
 	ctx = db.InSpace(ctx, space)
 	_, err := b.s.thisSpace(ctx, who)

@@ -275,6 +275,8 @@ func (s *server) moveDocument(c *gin.Context, id, to string) (context.Context, e
 	switch {
 	case to == from:
 		return ctx, nil
+	case who.Space != "": // the key would reach elsewhere
+		return ctx, s.refusedSpace(c.FullPath(), who, from, errSpaceKey)
 	case to != "" && from != "":
 		return ctx, problem.Invalid("space_id", "must be empty in a space: move the document to your own first")
 	case to == "":
@@ -305,20 +307,33 @@ type knownGroups struct {
 }
 
 type storedGroups struct {
-	names []string
-	at    time.Time
+	names   []string
+	at      time.Time
+	checked time.Time
 }
 
 const (
 	maxKnownGroups = 10_000
 	maxGroups      = 500 // of one person; Palaver ignores the others
+	// groupsChecked is how long a process relies on what it has stored, which another process may
+	// have replaced since then.
+	groupsChecked = 30 * time.Second
+	groupsTimeout = 5 * time.Second
 )
 
-func (k *knownGroups) has(id string, names []string, now time.Time) bool {
+// has reports whether this process has stored the groups, and whether that is to be checked again.
+func (k *knownGroups) has(id string, names []string, now time.Time) (is, due bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	known, is := k.stored[id]
-	return is && now.Sub(known.at) < db.GroupsKept/2 && slices.Equal(known.names, names)
+	known := k.stored[id]
+	if now.Sub(known.at) >= db.GroupsKept/2 || !slices.Equal(known.names, names) {
+		return false, false
+	}
+	if due = now.Sub(known.checked) >= groupsChecked; due {
+		known.checked = now
+		k.stored[id] = known
+	}
+	return true, due
 }
 
 func (k *knownGroups) put(id string, names []string, now time.Time) {
@@ -327,11 +342,11 @@ func (k *knownGroups) put(id string, names []string, now time.Time) {
 	if k.stored == nil || len(k.stored) >= maxKnownGroups {
 		k.stored = map[string]storedGroups{}
 	}
-	k.stored[id] = storedGroups{names, now}
+	k.stored[id] = storedGroups{names, now, now}
 }
 
-// noteGroups stores the groups of a caller's token when they have changed. Personal keys and
-// turns that are running have those of the newest token.
+// noteGroups stores the groups of a caller's token when they have changed, in this process or in
+// another one. Personal keys and turns that are running have those of the newest token.
 func (s *server) noteGroups(c *gin.Context) {
 	who, now := identity.Of(c), time.Now()
 	if who.By != credential.Token || who.Anonymous || len(s.identity.Issuers) == 0 {
@@ -339,11 +354,22 @@ func (s *server) noteGroups(c *gin.Context) {
 	}
 	names := slices.Compact(slices.Sorted(slices.Values(who.Groups)))
 	names = names[:min(len(names), maxGroups)]
-	if s.groups.has(who.ID, names, now) {
-		return
+	is, due := s.groups.has(who.ID, names, now)
+	switch {
+	case !is:
+		s.putGroups(c.Request.Context(), who, names, now)
+	case due: // the request does not wait for it
+		go func(ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, groupsTimeout)
+			defer cancel()
+			s.putGroups(ctx, who, names, now)
+		}(context.WithoutCancel(c.Request.Context()))
 	}
-	if err := s.Store.PutGroups(c.Request.Context(), who.ID, names, now.Add(db.GroupsKept)); err != nil {
-		s.Log.Warn("storing a caller's groups failed; the next request tries again", "request_id", request.ID(c), "error", err)
+}
+
+func (s *server) putGroups(ctx context.Context, who identity.Caller, names []string, now time.Time) {
+	if err := s.Store.PutGroups(ctx, who.ID, names, now.Add(db.GroupsKept)); err != nil {
+		s.Log.Warn("storing a caller's groups failed; a later request tries again", "request_id", who.RequestID, "error", err)
 		return
 	}
 	s.groups.put(who.ID, names, now)

@@ -147,6 +147,33 @@ func TestNoCanaryReachesAnybodyWithoutTheRight(t *testing.T) {
 	}
 }
 
+// Rule D16: the newest token counts, whichever process gets it.
+func TestGroupThatAnotherProcessHasStoredEndsWithTheNextToken(t *testing.T) {
+	t.Parallel()
+	es := newSigner(t, "es", jwt.SigningMethodES256)
+	p := newOIDC(t, es)
+	first := setup(t, p.accepts)
+	second := setup(t, p.accepts, func(d *Deps) { d.Store = first.store })
+	as := func(b *bundle, name string, groups ...string) *client {
+		c := b.client()
+		c.h.Set("Authorization", "Bearer "+es.sign(t, p.claims(jwt.MapClaims{"sub": name, "exp": time.Now().Add(time.Hour).Unix(), "realm": m{"roles": groups}})))
+		return c
+	}
+	ann := as(first, "ann")
+	path := "/api/spaces/" + ann.call(201, "POST", "/api/spaces", m{"name": "Team"})["id"].(string)
+	ann.call(204, "PUT", path+"/members", m{"kind": "group", "id": "/legal", "role": "reader"})
+	as(first, "bob").call(404, "GET", path, nil)
+	as(second, "bob", "/legal").call(200, "GET", path, nil)
+	first.server.groups.mu.Lock()
+	for id, known := range first.server.groups.stored {
+		known.checked = known.checked.Add(-groupsChecked)
+		first.server.groups.stored[id] = known
+	}
+	first.server.groups.mu.Unlock()
+	require.Eventually(t, func() bool { return as(first, "bob").send("GET", path, nil).StatusCode == http.StatusNotFound }, 5*time.Second, time.Millisecond)
+	second.client().call(404, "GET", path, nil)
+}
+
 func isMember(manager *client, path, id string) bool {
 	manager.t.Helper()
 	for _, v := range manager.call(200, "GET", path, nil)["items"].([]any) {
@@ -238,6 +265,7 @@ func TestMovingADocumentIntoASpaceAndBack(t *testing.T) {
 	ann.call(404, "GET", path, nil)
 	bob.call(200, "GET", path, nil, spaceHeader, space)
 	bob.call(403, "PATCH", path, m{"space_id": ""}, spaceHeader, space)
+	ann.withKey(b, space).call(403, "PATCH", path, m{"space_id": ""}) // it works in the space only
 	back := ann.call(200, "PATCH", path, m{"space_id": ""}, spaceHeader, space)
 	require.Nil(t, back["space_id"])
 	bob.call(404, "GET", path, nil, spaceHeader, space)
@@ -248,7 +276,7 @@ func TestMovingADocumentIntoASpaceAndBack(t *testing.T) {
 	for _, e := range must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{}, 0, 100))(t) {
 		kinds[e.Kind] += e.Times
 	}
-	require.Equal(t, []int{2, 2, 3}, []int{kinds[audit.SpaceChanged], kinds[audit.DocumentMoved], kinds[audit.SpaceRefused]})
+	require.Equal(t, []int{2, 2, 4}, []int{kinds[audit.SpaceChanged], kinds[audit.DocumentMoved], kinds[audit.SpaceRefused]})
 }
 
 // settled stores a turn with an answer.
@@ -399,7 +427,10 @@ func TestConversationOfASpaceIsReadByItsReadersOnly(t *testing.T) {
 	copied := bob.call(201, "POST", path+"/branch", m{}, spaceHeader, space)["id"].(string)
 	bob.call(404, "PATCH", path, m{"title": "Mine"}, spaceHeader, space)
 
+	bob.call(200, "PATCH", "/api/conversations/"+copied, m{"shared": true}, spaceHeader, space)
 	ann.call(204, "DELETE", member+"?kind=person&id=bob", nil)
+	bob.call(400, "PATCH", "/api/conversations/"+copied, m{"title": "Spam"}) // its readers would read it
+	bob.call(200, "PATCH", "/api/conversations/"+copied, m{"archived": true})
 	bob.call(404, "GET", path, nil, spaceHeader, space)
 	bob.call(404, "GET", history, nil, spaceHeader, space)
 	bob.call(404, "POST", "/api/chat", m{"message": "More?", "thread_id": copied}, spaceHeader, space)
@@ -678,6 +709,7 @@ func TestRefusedAccessToASpaceIsInTheAuditLog(t *testing.T) {
 	for range 3 {
 		b.client().call(404, "GET", "/api/documents", nil, spaceHeader, space)
 	}
+	b.client().call(200, "POST", "/mcp/rpc", m{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": m{"name": "list_documents", "arguments": m{"space_id": space}}})
 	log.Close()
 	refused := map[string]int{}
 	for _, e := range must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{Kind: audit.SpaceRefused}, 0, 100))(t) {
@@ -690,7 +722,7 @@ func TestRefusedAccessToASpaceIsInTheAuditLog(t *testing.T) {
 		require.NotContains(t, text, "secret")
 		require.NotContains(t, text, "words")
 	}
-	require.Equal(t, map[string]int{"bob role Team": 2, "bob link Team": 1, "bob key Other": 1, "eve no_member Team": 3, "eve no_member Other": 3, "anonymous no_member Team": 3}, refused)
+	require.Equal(t, map[string]int{"bob role Team": 2, "bob link Team": 1, "bob key Other": 1, "eve no_member Team": 3, "eve no_member Other": 3, "anonymous no_member Team": 4}, refused)
 }
 
 // Rule D15: a manager exports a space before it is deleted.
@@ -714,12 +746,20 @@ func TestExportOfASpaceHoldsWhatItsReadersShare(t *testing.T) {
 	require.NotContains(t, all, "linnet", "a private conversation")
 	require.NoError(t, b.store.PutFeedback(t.Context(), db.Feedback{Owner: "bob", ThreadID: thread, TurnID: "t", Reason: "marzipan"}))
 	bob.call(200, "PATCH", "/api/conversations/"+thread, m{"shared": true}, spaceHeader, space)
+	_, _, _, err := b.store.InsertTurn(t.Context(), chat.Turn{ID: "undone", ThreadID: thread, Owner: "bob", Space: space, Content: chat.Content{Message: "nougat"}})
+	require.NoError(t, err)
+	must.Have(b.store.Settle(t.Context(), db.Settlement{Owner: "bob", ThreadID: thread, TurnID: "undone", Parent: chat.RootCheckpoint, Status: chat.TurnCancelled, Hidden: true, Text: "nougat", Terminal: chat.Event{N: 1}}))(t)
+	copied := ann.call(201, "POST", "/api/conversations/"+thread+"/branch", m{}, spaceHeader, space)["id"].(string)
+	ann.call(200, "PATCH", "/api/conversations/"+copied, m{"shared": true}, spaceHeader, space)
 	names, all := export()
+	ann.call(204, "DELETE", "/api/conversations/"+copied, nil, spaceHeader, space)
+	require.Contains(t, all, `"author":"bob","parent"`, "a copied message names its author")
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, copied) })
 	require.ElementsMatch(t, []string{"space.json", "documents/" + doc + ".json", "documents/" + doc + ".txt", "documents/" + doc + ".original.txt", "document-sets.json", "conversations/" + thread + ".json", "manifest.json"}, names)
 	for _, part := range []string{"canary", "Birds", "linnet sings", `"author":"bob"`, `"id": "bob"`} {
 		require.Contains(t, all, part)
 	}
-	require.NotContains(t, all, "nougat")
+	require.NotContains(t, all, "nougat", "a private document, and a message that was rolled back")
 	require.NotContains(t, all, "marzipan", "what somebody thinks of answers")
 	log.Close()
 	found := must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{Kind: audit.Exported}, 0, 10))(t)

@@ -94,9 +94,13 @@ func webOnly(all []Citation) (web []Citation) {
 var withheldMetadata = []string{"author", "client_turn_id", "stream_run_id", "action", "attachments", "references", "tokens_used", "cost_usd", "model", "finished_reason",
 	"cancelled_by", "interrupted", "interrupted_reason", "kind", "interrupt_id", "interrupt_type", "outcome", "outcome_at", "channel", "code"}
 
+// NamesDocuments is the key of the metadata of an answer to a question that has names of documents
+// or sets, or words of a model.
+const NamesDocuments = "names_documents"
+
 // Withhold returns the message without what it took from documents. What the reader wrote stays.
 func (m Message) Withhold(byReader bool) Message {
-	if m.Role == "user" && byReader {
+	if m.Role == "user" && byReader && m.Metadata[NamesDocuments] != true {
 		return m
 	}
 	var cited struct {

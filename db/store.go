@@ -91,6 +91,7 @@ type Prompt struct {
 	Code                string             // of a notice
 	Outcome             chat.Outcome       // of a question
 	Channel             chat.Channel       // by which the answer came; stored in the metadata of its message
+	Names               bool               // the answer has names of documents or sets, or words of a model
 	At                  time.Time
 	AnsweredAt          time.Time // zero: as At
 }

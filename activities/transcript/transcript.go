@@ -100,7 +100,7 @@ func (w words) prompts(entries []chat.Entry) []db.Prompt {
 // answerPrompt adds the answer e to its question.
 func (w words) answerPrompt(p *db.Prompt, q chat.Question, e chat.Entry) {
 	p.Outcome, p.Channel, p.AnsweredAt = chat.OutcomeAnswered, e.Channel, e.At
-	p.Answer = w.answer(q, e.Resume.Whole(w.texts))
+	p.Answer, p.Names = w.answer(q, e.Resume.Whole(w.texts))
 }
 
 // words are the texts and names that a log's entries refer to.
@@ -346,15 +346,18 @@ func decisions(q chat.Question, v chat.ResumeValue) string {
 	return strings.Join(said, "\n")
 }
 
-// answer describes a person's answer with labels and titles instead of ids.
-func (w words) answer(q chat.Question, v chat.ResumeValue) string {
+// answer describes a person's answer with labels and titles instead of ids. named says that it has
+// names of documents or sets, or words of a model.
+func (w words) answer(q chat.Question, v chat.ResumeValue) (text string, named bool) {
 	if q.Type == chat.ToolApproval {
-		return decisions(q, v)
+		return decisions(q, v), false
 	}
-	text := v.Text()
+	text = v.Text()
+	title := w.titles[text]
 	if slices.Contains(q.OptionIDs, text) {
-		text = q.OptionLabel(text, w.titles[text]).Text
-	} else if title := w.titles[text]; title != "" {
+		named = q.Type == chat.Choice
+		text = q.OptionLabel(text, title).Text
+	} else if title != "" {
 		text = title
 	}
 	docs, sets := tagged(v)
@@ -370,12 +373,13 @@ func (w words) answer(q chat.Question, v chat.ResumeValue) string {
 	for _, id := range sets {
 		add(w.sets[id])
 	}
+	named = named || title != "" || len(names) > 0
 	switch list := strings.Join(names, ", "); {
 	case list == "":
-		return text
+		return text, named
 	case text == "":
-		return list
+		return list, named
 	default:
-		return text + ": " + list
+		return text + ": " + list, named
 	}
 }

@@ -45,6 +45,7 @@ type summaryJSON struct {
 // turnJSON is a turn: the person's message, and the events of its answer.
 type turnJSON struct {
 	ID        string          `json:"id"`
+	Author    string          `json:"author,omitempty"` // of a message that was copied
 	Parent    string          `json:"parent,omitempty"`
 	Status    chat.TurnStatus `json:"status"`
 	CreatedAt time.Time       `json:"created_at"`
@@ -68,7 +69,7 @@ func (a *archive) conversations(ctx context.Context, have db.UserData) error {
 }
 
 // conversation writes all turns of a conversation, in the order in which they ran: those of
-// every branch, and those that were rolled back.
+// every branch, and for their author those that were rolled back.
 func (a *archive) conversation(ctx context.Context, id string) error {
 	v, err := a.store.Conversation(ctx, a.User, id)
 	if err != nil {
@@ -80,12 +81,16 @@ func (a *archive) conversation(ctx context.Context, id string) error {
 	}
 	about := conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: v.CreatedAt, LastMessageAt: v.LastMessageAt, Pinned: v.Pinned, Archived: v.Archived}
 	var rated []db.Feedback
+	var shown map[string]bool
 	if !a.shared {
 		if rated, err = a.store.Feedback(ctx, a.User, id); err != nil {
 			return err
 		}
 	} else {
 		about.Author = a.User
+		if shown, err = a.turnsForReaders(ctx, id); err != nil {
+			return err
+		}
 	}
 	for _, f := range rated {
 		about.Feedback = append(about.Feedback, feedbackJSON{f.TurnID, f.Good, f.Reason, f.UpdatedAt})
@@ -108,7 +113,7 @@ func (a *archive) conversation(ctx context.Context, id string) error {
 	if _, err := w.Write(append(bytes.TrimSuffix(head, []byte("}")), `,"turns":[`...)); err != nil {
 		return err
 	}
-	out := &turnWriter{archive: a, w: w}
+	out := &turnWriter{archive: a, w: w, shown: shown}
 	if err := db.IgnoreNotFound(out.all(ctx, id)); err != nil {
 		return err
 	}
@@ -116,11 +121,24 @@ func (a *archive) conversation(ctx context.Context, id string) error {
 	return err
 }
 
+// turnsForReaders are the turns of a shared conversation that its readers find in its history.
+func (a *archive) turnsForReaders(ctx context.Context, thread string) (map[string]bool, error) {
+	h, err := a.store.History(ctx, a.User, thread, "", "", 1)
+	shown := map[string]bool{}
+	for _, branch := range h.Branches {
+		for _, id := range branch {
+			shown[id] = true
+		}
+	}
+	return shown, err
+}
+
 // turnWriter writes the elements of a list of turns.
 type turnWriter struct {
 	*archive
 	w       io.Writer
 	written int
+	shown   map[string]bool // the turns that other people read; nil: all
 }
 
 func (o *turnWriter) all(ctx context.Context, thread string) error {
@@ -149,9 +167,11 @@ func (o *turnWriter) all(ctx context.Context, thread string) error {
 }
 
 func (o *turnWriter) turns(ctx context.Context, turns []chat.Turn) error {
-	ids := make([]string, len(turns))
-	for i, t := range turns {
-		ids[i] = t.ID
+	var ids []string
+	for _, t := range turns {
+		if o.shown == nil || o.shown[t.ID] {
+			ids = append(ids, t.ID)
+		}
 	}
 	logs, err := o.store.Logs(ctx, o.User, ids)
 	if err != nil {
@@ -166,7 +186,7 @@ func (o *turnWriter) turns(ctx context.Context, turns []chat.Turn) error {
 }
 
 func (o *turnWriter) turn(ctx context.Context, l db.TurnLog) error {
-	t := turnJSON{ID: l.Turn.ID, Parent: l.Turn.Parent, Status: l.Turn.Status, CreatedAt: l.Turn.CreatedAt, Content: l.Turn.Content, Events: l.Events}
+	t := turnJSON{ID: l.Turn.ID, Author: l.Turn.Author, Parent: l.Turn.Parent, Status: l.Turn.Status, CreatedAt: l.Turn.CreatedAt, Content: l.Turn.Content, Events: l.Events}
 	if l.Turn.Status.Settled() {
 		t.SettledAt = &l.Turn.SettledAt
 	} else if texts, err := o.store.Texts(ctx, o.User, l.Turn.ID); err == nil && l.Turn.Space == "" { // it may have ended meanwhile

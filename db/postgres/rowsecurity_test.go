@@ -201,6 +201,7 @@ func TestRowSecurityShowsAConversationOfASpaceToItsReadersOnly(t *testing.T) {
 	}
 	_, _, _, err := s.InsertTurn(ctx, chat.Turn{ID: "t", ThreadID: "c", Owner: "bob", Space: "p", Content: chat.Content{Message: "canary"}})
 	require.NoError(t, err)
+	require.NoError(t, s.MarkTurn(ctx, "bob", "t", chat.TurnRunning, chat.RootCheckpoint))
 	for owner, id := range map[string]string{"bob": "attached", "carl": "foreign"} { // the second is of somebody else's conversation
 		require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: id, Owner: owner, Title: "canary", ThreadID: "c"}, nil))
 	}
@@ -231,6 +232,24 @@ func TestRowSecurityShowsAConversationOfASpaceToItsReadersOnly(t *testing.T) {
 	must.Have(s.ChangeConversation(ctx, "bob", "c", db.ConversationChange{Shared: &shared}))(t)
 	require.True(t, reads("carl"))
 	require.False(t, reads("eve"))
+	_, _, _, err = s.InsertTurn(ctx, chat.Turn{ID: "new", ThreadID: "c", Owner: "bob", Space: "p", Content: chat.Content{Message: "not sent"}})
+	require.NoError(t, err)
+	_, _, _, err = s.InsertTurn(ctx, chat.Turn{ID: "undone", ThreadID: "c", Owner: "bob", Space: "p", Content: chat.Content{Message: "rolled back"}})
+	require.NoError(t, err)
+	must.Have(s.Settle(ctx, db.Settlement{Owner: "bob", ThreadID: "c", TurnID: "undone", Parent: chat.RootCheckpoint, Status: chat.TurnCancelled, Hidden: true, Text: "rolled back", Terminal: chat.Event{N: 1}}))(t)
+	for _, id := range []string{"new", "undone"} {
+		for _, table := range []string{"(SELECT FROM turns WHERE id = '" + id + "') t", "(SELECT FROM messages WHERE turn_id = '" + id + "' AND n = 0) m"} {
+			require.False(t, sees("carl", table), "no history shows it to others: %s", table)
+			require.True(t, sees("bob", table))
+		}
+	}
+	require.NoError(t, s.PutText(ctx, "bob", "t", "k", "text"))
+	require.NoError(t, s.SaveDraft(ctx, "bob", db.Draft{TurnID: "t", Piece: 1, Text: "draft"}))
+	require.NoError(t, s.PutSummary(ctx, "bob", db.Summary{TurnID: "t", Text: "summary", At: time.Now()}))
+	require.False(t, sees("carl", "turn_texts", "drafts", "summaries"), "what only its author and models read")
+	require.True(t, sees("bob", "turn_texts", "drafts", "summaries"))
+	require.NoError(t, s.DropTurn(ctx, "bob", "new", time.Now().Add(time.Hour)))
+	pgtest.Exec(t, database, "DELETE FROM turns WHERE id = 'undone'")
 	for _, id := range []string{"bob", "carl"} {
 		require.NoError(t, s.RemoveSpaceMember(ctx, "ann", "p", false, id))
 		require.False(t, reads(id))

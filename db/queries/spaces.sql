@@ -60,7 +60,7 @@ ON CONFLICT (space_id, kind, member) DO UPDATE SET role = excluded.role;
 DELETE FROM space_members WHERE space_id = @space_id AND kind = @kind AND member = @member;
 
 -- name: PersonGroups :many
-SELECT name FROM person_groups WHERE owner = @owner ORDER BY name;
+SELECT name, until FROM person_groups WHERE owner = @owner ORDER BY name;
 
 -- name: ClearPersonGroups :exec
 DELETE FROM person_groups WHERE owner = @owner;

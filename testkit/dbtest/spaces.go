@@ -325,6 +325,13 @@ var spaceTests = []test{
 		b.NoError(in.LeaveSpace(b.ctx, b.owner, sp.ID, mine.ID))
 		b.NoError(in.RestoreInSpace(b.ctx, b.owner, sp.ID, d.ID))
 	}},
+	{"what the ingest of a space's document uses counts for who added it", func(b *fixture) {
+		sp := b.space("Team")
+		d, _ := b.canary(sp.ID)
+		before := must.Have(b.store.Spent(b.ctx, b.owner, "", b.now()))(b.t)
+		b.NoError(b.store.SpendOnDocument(b.ctx, d.Owner, d.ID, db.Spending{Tokens: 7}, b.now()))
+		b.Equal(before.Tokens+7, must.Have(b.store.Spent(b.ctx, b.owner, "", b.now()))(b.t).Tokens)
+	}},
 	{"a space keeps a manager", func(b *fixture) {
 		sp := b.space("Team")
 		b.ErrorIs(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, b.owner), db.ErrLastManager)
@@ -405,6 +412,38 @@ var spaceTests = []test{
 				continue
 			}
 			must.Have(b.store.Document(db.InSpace(b.ctx, sp.ID), b.owner, d.ID))(b.t)
+		}
+	}},
+	{"a document of a source is deleted again after it was moved into the space again", func(b *fixture) {
+		sp := b.space("Team")
+		var last string
+		for range 2 {
+			d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Page", SourceType: chat.SourceLink, ExternalID: "https://example.com", CreatedAt: b.now()}
+			b.NoError(b.store.CreateDocument(b.ctx, d, nil))
+			b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, "page", []chat.Chunk{{Text: "page", End: 4}}, nil))
+			b.NoError(b.store.MoveToSpace(b.ctx, b.owner, sp.ID, d.ID))
+			b.NoError(b.store.DeleteInSpace(b.ctx, b.owner, sp.ID, d.ID, b.now()))
+			last = d.ID
+		}
+		deleted := must.Have(b.store.DeletedInSpace(b.ctx, b.owner, sp.ID))(b.t)
+		b.Len(deleted, 1)
+		b.Equal(last, deleted[0].ID)
+		b.NoError(b.store.RestoreInSpace(b.ctx, b.owner, sp.ID, last))
+	}},
+	{"a space whose last manager is deleted is managed by those who have the next role", func(b *fixture) {
+		for _, next := range []chat.Role{chat.Contributor, chat.Reader} {
+			manager := uuid.NewString()
+			sp := chat.Space{ID: uuid.NewString(), Name: "Team", CreatedAt: b.now()}
+			b.NoError(b.store.CreateSpace(b.ctx, manager, sp))
+			heir, group := uuid.NewString(), uuid.NewString()
+			b.NoError(b.store.PutSpaceMember(b.ctx, manager, sp.ID, chat.SpaceMember{ID: heir, Role: next}))
+			b.NoError(b.store.PutSpaceMember(b.ctx, manager, sp.ID, chat.SpaceMember{ID: group, Group: true, Role: chat.Reader}))
+			must.Have(b.store.DeleteUser(b.ctx, manager))(b.t)
+			roles := map[string]chat.Role{}
+			for _, m := range must.Have(b.store.SpaceMembers(b.ctx, heir, sp.ID))(b.t) {
+				roles[m.ID] = m.Role
+			}
+			b.Equal(map[string]chat.Role{heir: chat.Manager, group: chat.Reader}, roles)
 		}
 	}},
 	{"a space without another member is deleted with its last one", func(b *fixture) {
@@ -533,6 +572,32 @@ var spaceConversationTests = []test{
 		must.Have(b.store.ChangeConversation(db.InSpace(b.ctx, sp.ID), contributor, t.ThreadID, db.ConversationChange{Shared: &shared}))(b.t)
 		b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, contributor))
 		b.Len(must.Have(b.store.PeopleInSpace(b.ctx, reader, sp.ID))(b.t), 2, "what they share stays")
+	}},
+	{"the name of a document in an answer to a question is replaced once its person has left the space", func(b *fixture) {
+		sp := b.space("Team")
+		person := b.join(sp.ID, chat.Reader)
+		for space, scope := range map[string][]string{sp.ID: nil, "": {sp.ID}} {
+			t := chat.Turn{ID: uuid.NewString(), ThreadID: uuid.NewString(), Owner: person, Space: space, Content: chat.Content{Message: "What sings?", Spaces: scope}}
+			b.NoError(insertErr(b.store.InsertTurn(b.ctx, t)))
+			b.NoError(b.store.MarkTurn(b.ctx, person, t.ID, chat.TurnRunning, chat.RootCheckpoint))
+			b.NoError(must.ErrOf(b.store.Settle(b.ctx, db.Settlement{Owner: person, ThreadID: t.ThreadID, TurnID: t.ID, Parent: chat.RootCheckpoint, Status: chat.TurnCompleted, Text: "It sings.", At: b.now(),
+				Prompts: []db.Prompt{
+					{ID: "1", Type: chat.DocChoice, Message: "Which one?", Outcome: chat.OutcomeAnswered, Answer: "Canary", Names: true, At: b.now()},
+					{ID: "2", Type: chat.TextInput, Message: "What?", Outcome: chat.OutcomeAnswered, Answer: "My own words", At: b.now()},
+				}, Terminal: chat.Event{Type: chat.EventResponse, N: 1, TurnID: t.ID, ThreadID: t.ThreadID}})))
+			answers := func(in string) (all []string) {
+				for _, m := range must.Have(b.store.History(db.InSpace(b.ctx, in), person, t.ThreadID, "", "", 10))(b.t).Messages {
+					if m.Role == "user" {
+						all = append(all, m.Content)
+					}
+				}
+				return all
+			}
+			b.Equal([]string{"What sings?", "Canary", "My own words"}, answers(space))
+			b.NoError(b.store.RemoveSpaceMember(b.ctx, b.owner, sp.ID, false, person))
+			b.Equal([]string{"What sings?", chat.Withheld, "My own words"}, answers(""))
+			b.NoError(b.store.PutSpaceMember(b.ctx, b.owner, sp.ID, chat.SpaceMember{ID: person, Role: chat.Reader}))
+		}
 	}},
 	{"a conversation stays in its space", func(b *fixture) {
 		sp, other := b.space("Team"), b.space("Other")

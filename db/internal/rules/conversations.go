@@ -224,7 +224,9 @@ func (s *Store) ChangeConversation(ctx context.Context, owner, id string, c db.C
 		if err := changeConversation(ctx, q, owner, id, c); err != nil {
 			return err
 		}
-		row, err = q.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
+		if row, err = q.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner}); err == nil && c.Title != nil && row.Shared && row.SpaceID != db.SpaceOf(ctx) {
+			err = db.ErrOtherSpace // who has left writes nothing that its readers read
+		}
 		return err
 	})
 	return s.titled(ctx, conversation(row)), err

@@ -148,6 +148,9 @@ func promptMetadata(p db.Prompt) map[string]any {
 
 func answerMetadata(p db.Prompt) map[string]any {
 	m := map[string]any{"kind": "answer", "interrupt_id": p.ID}
+	if p.Names {
+		m[chat.NamesDocuments] = true
+	}
 	if p.Channel != "" {
 		m["channel"] = p.Channel
 	}

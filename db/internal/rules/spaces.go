@@ -493,6 +493,9 @@ func (s *Store) RemoveSpaceMember(ctx context.Context, owner, id string, group b
 func (s *Store) PutGroups(ctx context.Context, owner string, groups []string, until time.Time) (err error) {
 	ctx, end := s.short(ctx, "put groups")
 	defer end(&err)
+	if known, err := s.db.Read.PersonGroups(ctx, owner); err != nil || sameGroups(known, groups, until) {
+		return err
+	}
 	defer s.members.drop()
 	return s.db.Update(ctx, func(q Queries) error {
 		if err := q.ClearPersonGroups(ctx, owner); err != nil {
@@ -504,6 +507,13 @@ func (s *Store) PutGroups(ctx context.Context, owner string, groups []string, un
 			}
 		}
 		return revokeLeftKeys(ctx, q, "", owner)
+	})
+}
+
+// sameGroups reports whether groups are stored, for a time that is not much shorter.
+func sameGroups(known []sqlcgen.PersonGroupsRow, groups []string, until time.Time) bool {
+	return len(known) == len(groups) && !slices.ContainsFunc(known, func(g sqlcgen.PersonGroupsRow) bool {
+		return !slices.Contains(groups, g.Name) || g.Until > record.Micros(until) || g.Until < record.Micros(until.Add(-db.GroupsKept/2))
 	})
 }
 
@@ -570,8 +580,15 @@ func give(ctx context.Context, q Queries, g gift) error {
 		return db.ErrProcessing
 	}
 	if row.ExternalID != "" {
-		_, err := q.ImportedDocument(ctx, sqlcgen.ImportedDocumentParams{Owner: g.to, SourceType: row.SourceType, ExternalID: row.ExternalID})
-		if !errors.Is(err, sql.ErrNoRows) {
+		same, err := q.ImportedDocument(ctx, sqlcgen.ImportedDocumentParams{Owner: g.to, SourceType: row.SourceType, ExternalID: row.ExternalID})
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+		case err == nil && !g.deletedAt.IsZero(): // the one that was deleted last can be restored
+			err = record.Found(q.DeleteDocument(ctx, sqlcgen.DeleteDocumentParams{ID: same.ID, Owner: g.to}))
+			if err != nil {
+				return err
+			}
+		default:
 			return cmp.Or(err, db.ErrSameSource)
 		}
 	}
@@ -649,9 +666,33 @@ func dropOwnSpaces(ctx context.Context, q Queries, owner string) error {
 		all, err := members(ctx, q, id)
 		if err == nil && len(all) == 1 {
 			err = dropSpace(ctx, q, id)
+		} else if err == nil {
+			err = nextManagers(ctx, q, id, slices.DeleteFunc(all, func(m chat.SpaceMember) bool { return !m.Group && m.ID == owner }))
 		}
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// nextManagers lets the people with the greatest role manage a space, if nobody else does.
+func nextManagers(ctx context.Context, q Queries, id string, left []chat.SpaceMember) error {
+	greatest := chat.NoMember
+	for _, m := range left {
+		if m.Role == chat.Manager {
+			return nil
+		}
+		if !m.Group {
+			greatest = max(greatest, m.Role)
+		}
+	}
+	for _, m := range left {
+		if !m.Group && m.Role == greatest {
+			m.Role = chat.Manager
+			if err := putMember(ctx, q, id, m); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

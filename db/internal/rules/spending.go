@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -76,8 +77,16 @@ func (s *Store) SpendOnDocument(ctx context.Context, owner, id string, more db.S
 	ctx, end := s.short(ctx, "add spending")
 	defer end(&err)
 	return s.db.Update(ctx, func(q Queries) error {
+		spender := owner
+		if chat.IsSpaceOwner(owner) { // a space has no budget: that of who added the document counts
+			d, err := q.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+			spender = cmp.Or(d.AddedBy, owner)
+		}
 		err := q.AddSpending(ctx, sqlcgen.AddSpendingParams{
-			Subject: ownerSubject(owner), Day: day(at), Tokens: more.Tokens, CostNanos: nanos(more.CostUSD)})
+			Subject: ownerSubject(spender), Day: day(at), Tokens: more.Tokens, CostNanos: nanos(more.CostUSD)})
 		if err != nil {
 			return err
 		}

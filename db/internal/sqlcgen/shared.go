@@ -191,7 +191,7 @@ type Queries interface {
 	PassOnChildren(ctx context.Context, arg PassOnChildrenParams) error
 	People(ctx context.Context, arg PeopleParams) ([]PeopleRow, error)
 	PeopleOfSpace(ctx context.Context, arg PeopleOfSpaceParams) ([]PeopleOfSpaceRow, error)
-	PersonGroups(ctx context.Context, owner string) ([]string, error)
+	PersonGroups(ctx context.Context, owner string) ([]PersonGroupsRow, error)
 	PinConversation(ctx context.Context, arg PinConversationParams) (int64, error)
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
@@ -1787,6 +1787,11 @@ type PeopleRow struct {
 	Bytes     int64
 	Tokens    int64
 	CostNanos int64
+}
+
+type PersonGroupsRow struct {
+	Name  string
+	Until int64
 }
 
 type PinConversationParams struct {

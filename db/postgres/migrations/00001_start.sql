@@ -624,7 +624,7 @@ CREATE POLICY own ON profiles      FOR SELECT USING (owner = (SELECT palaver_sub
 CREATE POLICY own ON conversations FOR SELECT USING (owner = (SELECT palaver_subject()) AND (space_id = '' OR 'space:' || space_id = ANY ((SELECT palaver_libraries())::text[])));
 CREATE POLICY own ON turns         FOR SELECT USING (owner = (SELECT palaver_subject()) AND (space_id = '' OR string_to_array('space:' || replace(ltrim(space_id, '+'), '+', '+space:'), '+') <@ (SELECT palaver_libraries())::text[]));
 CREATE POLICY shared ON conversations FOR SELECT USING (shared AND 'space:' || space_id = ANY ((SELECT palaver_libraries())::text[]));
-CREATE POLICY shared ON turns         FOR SELECT USING ('space:' || space_id = ANY ((SELECT palaver_libraries())::text[]) AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = thread_id AND c.shared));
+CREATE POLICY shared ON turns         FOR SELECT USING (NOT hidden AND status <> 'new' AND 'space:' || space_id = ANY ((SELECT palaver_libraries())::text[]) AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = thread_id AND c.shared));
 CREATE POLICY own ON stream_runs   FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON cancels       FOR SELECT USING (owner = (SELECT palaver_subject()));
 CREATE POLICY own ON feedback      FOR SELECT USING (owner = (SELECT palaver_subject()));
@@ -645,9 +645,9 @@ CREATE POLICY of_space ON document_sets FOR SELECT USING (owner = ANY ((SELECT p
 -- What belongs to a row is seen with it.
 CREATE POLICY of_turn ON messages    FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
 CREATE POLICY of_turn ON turn_events FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
-CREATE POLICY of_turn ON turn_texts  FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
-CREATE POLICY of_turn ON drafts      FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
-CREATE POLICY of_turn ON summaries   FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
+CREATE POLICY of_own_turn ON turn_texts FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id AND t.owner = (SELECT palaver_subject())));
+CREATE POLICY of_own_turn ON drafts FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id AND t.owner = (SELECT palaver_subject())));
+CREATE POLICY of_own_turn ON summaries FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id AND t.owner = (SELECT palaver_subject())));
 CREATE POLICY of_document ON raw_documents  FOR SELECT USING (EXISTS (SELECT 1 FROM documents d WHERE d.id = doc_id));
 CREATE POLICY of_document ON scans          FOR SELECT USING (EXISTS (SELECT 1 FROM documents d WHERE d.id = doc_id));
 CREATE POLICY of_document ON document_texts FOR SELECT USING (EXISTS (SELECT 1 FROM documents d WHERE d.id = doc_id));

@@ -198,6 +198,7 @@ type (
 	PeopleOfSpaceRow                = sqlcgen.PeopleOfSpaceRow
 	PeopleParams                    = sqlcgen.PeopleParams
 	PeopleRow                       = sqlcgen.PeopleRow
+	PersonGroupsRow                 = sqlcgen.PersonGroupsRow
 	PinConversationParams           = sqlcgen.PinConversationParams
 	ProcessingDocumentsParams       = sqlcgen.ProcessingDocumentsParams
 	ProcessingDocumentsRow          = sqlcgen.ProcessingDocumentsRow

@@ -347,22 +347,22 @@ func (q *Queries) PeopleOfSpace(ctx context.Context, arg PeopleOfSpaceParams) ([
 }
 
 const personGroups = `-- name: PersonGroups :many
-SELECT name FROM person_groups WHERE owner = ?1 ORDER BY name
+SELECT name, until FROM person_groups WHERE owner = ?1 ORDER BY name
 `
 
-func (q *Queries) PersonGroups(ctx context.Context, owner string) ([]string, error) {
+func (q *Queries) PersonGroups(ctx context.Context, owner string) ([]PersonGroupsRow, error) {
 	rows, err := q.query(ctx, q.personGroupsStmt, personGroups, owner)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []string
+	var items []PersonGroupsRow
 	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
+		var i PersonGroupsRow
+		if err := rows.Scan(&i.Name, &i.Until); err != nil {
 			return nil, err
 		}
-		items = append(items, name)
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
