@@ -37,7 +37,7 @@ type Threads interface {
 	EndRun(ctx context.Context, threadID, run, reason string) error
 	// Idle reports whether workers poll for workflow tasks and none waits for them.
 	Idle(ctx context.Context) (bool, error)
-	// ChangeOwner gives an open thread to another owner. It returns a *chat.Refused with
+	// ChangeOwner gives an open thread to another owner. It returns a *chat.RefusedError with
 	// CodeTurnRunning while a turn runs.
 	ChangeOwner(ctx context.Context, threadID, owner string) error
 }

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/documents/tables"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
 // condition is what the rows of an answer have in common.
