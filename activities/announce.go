@@ -13,14 +13,14 @@ import (
 // log entries of its turn: Temporal has recorded them, or it would not have
 // scheduled the activity. The activity sees the documents of its thread and
 // space.
-func Announce(bus bus.Bus) interceptor.WorkerInterceptor { return &announcing{bus: bus} }
+func Announce(bus bus.Bus) interceptor.WorkerInterceptor { return &announceInterceptor{bus: bus} }
 
-type announcing struct {
+type announceInterceptor struct {
 	interceptor.WorkerInterceptorBase
 	bus bus.Bus
 }
 
-func (n *announcing) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+func (n *announceInterceptor) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
 	return &announcingActivity{interceptor.ActivityInboundInterceptorBase{Next: next}, n.bus}
 }
 

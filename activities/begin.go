@@ -15,7 +15,7 @@ import (
 // running. It is idempotent. It saves a turn that was accepted while the database
 // was unavailable. If that still fails, an agent that needs no stored data may begin
 // without the row.
-func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) {
+func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (BeginResult, error) {
 	t, now, begun, err := a.beginStanding(ctx, &ref)
 	if err == nil && ref.Unsaved == nil {
 		var changed bool
@@ -24,9 +24,9 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		}
 	}
 	if err != nil {
-		return Begun{}, a.Fail(ctx, ref, "begin", err)
+		return BeginResult{}, a.Fail(ctx, ref, "begin", err)
 	}
-	b := Begun{
+	b := BeginResult{
 		Parent: t.Parent, Agent: t.Content.Agent, Action: t.Content.Action, WebSearch: t.Content.WebSearch, NoWebSearch: t.Content.NoWebSearch,
 		Settled: t.Status.Settled(), RunID: t.StreamRunID, Unsaved: ref.Unsaved != nil,
 		Model: t.Content.Model, Space: t.Space, NoImages: a.CannotSeeImages(t.Content.Model, t.Content.Attachments), Effort: t.Content.Effort, Rounds: !a.Model.Info().Offline,
@@ -39,13 +39,13 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 			return b, nil
 		}
 		if a.needsStored(t.Content) {
-			return Begun{}, a.Fail(ctx, ref, "begin", db.ErrUnavailable)
+			return BeginResult{}, a.Fail(ctx, ref, "begin", db.ErrUnavailable)
 		}
 		return b, nil
 	}
 	if b.Parent == "" {
 		if b.Parent, err = a.parentOf(ctx, t, ref.Parent, now.Head); err != nil {
-			return Begun{}, a.Fail(ctx, ref, "begin", err)
+			return BeginResult{}, a.Fail(ctx, ref, "begin", err)
 		}
 	}
 	if b.Settled {
@@ -54,13 +54,13 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 	b.Imports = chat.Home(t.Space) == "" && agent.MayCall(tools.ImportDocumentName) && (now.Imports || a.ConcernsImports != nil && a.ConcernsImports(t.Content.Message))
 	if !begun {
 		if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, b.Parent); err != nil {
-			return Begun{}, a.Fail(ctx, ref, "begin", err)
+			return BeginResult{}, a.Fail(ctx, ref, "begin", err)
 		}
 	}
 	a.Bus.ThreadChanged(ref.ThreadID, ref.TurnID)
 	if t.Content.ParentRequest != "" { // the store replaces a parent that was rolled back with its own parent
 		if t, err = a.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil {
-			return Begun{}, a.Fail(ctx, ref, "begin", err)
+			return BeginResult{}, a.Fail(ctx, ref, "begin", err)
 		}
 		b.Parent = t.Parent
 	}
@@ -70,7 +70,7 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 	}
 	approved, err := a.Store.Approvals(ctx, ref.Owner, ref.ThreadID, b.Parent)
 	if err != nil && !errors.Is(err, db.ErrNotFound) { // no branch: every tool needs approval
-		return Begun{}, a.Fail(ctx, ref, "begin", err)
+		return BeginResult{}, a.Fail(ctx, ref, "begin", err)
 	}
 	b.Approved = a.withoutPinned(ctx, ref.Owner, b.Agent, approved)
 	return b, nil

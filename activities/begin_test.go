@@ -29,9 +29,9 @@ func TestTurnFollowsTheRequestedParentOrTheHead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ref := b.Insert(chat.Content{Message: name, ParentRequest: tc.asked})
-			got := must[activities.Begun](b, b.BeginTurn, ref)
+			got := must[activities.BeginResult](b, b.BeginTurn, ref)
 			require.Equal(t, tc.want, got.Parent)
-			require.Equal(t, got, must[activities.Begun](b, b.BeginTurn, ref), "BeginTurn is idempotent")
+			require.Equal(t, got, must[activities.BeginResult](b, b.BeginTurn, ref), "BeginTurn is idempotent")
 			turn, err := b.Store.Turn(context.Background(), owner, ref.TurnID)
 			require.NoError(t, err)
 			require.Equal(t, chat.TurnRunning, turn.Status)
@@ -49,10 +49,10 @@ func TestTurnBegunInALostWorkflowTaskIsUndoneWhenAnotherBegins(t *testing.T) {
 	first := b.Exchange("one", "1")
 	lost, waits, leaves, next := b.Insert(chat.Content{Message: "lost"}), b.Insert(chat.Content{Message: "waits"}), b.Insert(chat.Content{Message: "leaves"}), b.Insert(chat.Content{Message: "next"})
 	for _, ref := range []activities.TurnRef{leaves, lost, waits} {
-		must[activities.Begun](b, b.BeginTurn, ref)
+		must[activities.BeginResult](b, b.BeginTurn, ref)
 	}
 	next.Others = &activities.OtherTurns{Open: []string{leaves.TurnID}, Waiting: []string{waits.TurnID}}
-	require.Equal(t, leaves.TurnID, must[activities.Begun](b, b.BeginTurn, next).Parent)
+	require.Equal(t, leaves.TurnID, must[activities.BeginResult](b, b.BeginTurn, next).Parent)
 	for id, want := range map[string]chat.TurnStatus{
 		lost.TurnID: chat.TurnAccepted, waits.TurnID: chat.TurnAccepted, leaves.TurnID: chat.TurnRunning, next.TurnID: chat.TurnRunning,
 	} {
@@ -63,7 +63,7 @@ func TestTurnBegunInALostWorkflowTaskIsUndoneWhenAnotherBegins(t *testing.T) {
 	}
 	b.End(activities.Ending{TurnRef: next, Status: chat.TurnCancelled})
 	waits.Others = &activities.OtherTurns{}
-	require.Equal(t, next.TurnID, must[activities.Begun](b, b.BeginTurn, waits).Parent, "it begins again, after the other turn")
+	require.Equal(t, next.TurnID, must[activities.BeginResult](b, b.BeginTurn, waits).Parent, "it begins again, after the other turn")
 	settled, err := b.Store.Turn(context.Background(), owner, first.TurnID)
 	require.NoError(t, err)
 	require.Equal(t, chat.TurnCompleted, settled.Status)
@@ -80,10 +80,10 @@ func TestMessageOfATurnThatNoThreadHasStaysWhateverTheClocksSay(t *testing.T) {
 			_, _, _, err := b.Store.InsertTurn(t.Context(), chat.Turn{ID: lost.TurnID, ThreadID: b.Thread, Owner: owner, ClientTurnID: "c",
 				Content: content, ContentHash: content.Hash(), CreatedAt: time.Now().Add(sent)})
 			require.NoError(t, err)
-			must[activities.Begun](b, b.BeginTurn, lost)
+			must[activities.BeginResult](b, b.BeginTurn, lost)
 			next := b.Insert(chat.Content{Message: "next"})
 			next.Others = &activities.OtherTurns{}
-			must[activities.Begun](b, b.BeginTurn, next)
+			must[activities.BeginResult](b, b.BeginTurn, next)
 			row, err := b.Store.Turn(t.Context(), owner, lost.TurnID)
 			require.NoError(t, err)
 			want := chat.TurnAccepted // its submit may be in flight; else repair settles it
@@ -102,17 +102,17 @@ func TestUnsavedTurnDoesNotFollowATurnBegunInALostWorkflowTask(t *testing.T) {
 	b := setup(t)
 	first := b.Exchange("one", "1")
 	lost := b.Insert(chat.Content{Message: "again"})
-	must[activities.Begun](b, b.BeginTurn, lost)
+	must[activities.BeginResult](b, b.BeginTurn, lost)
 	again := b.unsaved(chat.Content{Message: "again"})
 	again.Others = &activities.OtherTurns{}
-	require.Equal(t, first.TurnID, must[activities.Begun](b, b.BeginTurn, again).Parent)
+	require.Equal(t, first.TurnID, must[activities.BeginResult](b, b.BeginTurn, again).Parent)
 }
 
 func TestBeginTurnReturnsTheContentOfTheMessage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ref := b.Insert(chat.Content{Message: "hi", Action: chat.Audit, WebSearch: true})
-	require.Equal(t, activities.Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments, Action: chat.Audit, WebSearch: true, Rounds: true, RunID: "run-" + ref.TurnID}, must[activities.Begun](b, b.BeginTurn, ref))
+	require.Equal(t, activities.BeginResult{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments, Action: chat.Audit, WebSearch: true, Rounds: true, RunID: "run-" + ref.TurnID}, must[activities.BeginResult](b, b.BeginTurn, ref))
 }
 
 func TestMarkedStatusIsInTheTurnsRow(t *testing.T) {
@@ -145,6 +145,6 @@ func TestCancelBeforeTheTurnIsFoundWhenItBegins(t *testing.T) {
 	b := setup(t)
 	ref := b.Insert(chat.Content{Message: "hi"})
 	require.NoError(t, b.Store.Cancel(context.Background(), owner, db.CancelRef{TurnID: ref.TurnID}, chat.UserCancelled))
-	require.True(t, must[activities.Begun](b, b.BeginTurn, ref).Cancelled)
-	require.False(t, must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "hi"})).Cancelled)
+	require.True(t, must[activities.BeginResult](b, b.BeginTurn, ref).Cancelled)
+	require.False(t, must[activities.BeginResult](b, b.BeginTurn, b.Insert(chat.Content{Message: "hi"})).Cancelled)
 }

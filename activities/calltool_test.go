@@ -239,11 +239,11 @@ func TestToolResultThatCannotBeStoredIsAnUnknownOutcome(t *testing.T) {
 	require.True(t, app.NonRetryable())
 }
 
-func (b *bundle) decide(r activities.CallRequest, prompt chat.PromptCode, d chat.Decision, check bool) activities.Decided {
+func (b *bundle) decide(r activities.CallRequest, prompt chat.PromptCode, d chat.Decision, check bool) activities.DecideResult {
 	b.T.Helper()
 	d.ID = r.ID
 	r.Editable = prompt == chat.PromptApproveTools
-	return must[activities.Decided](b, b.Decide, activities.DecideRequest{
+	return must[activities.DecideResult](b, b.Decide, activities.DecideRequest{
 		TurnRef: r.TurnRef, Check: check,
 		Question: chat.Question{Type: chat.ToolApproval, Prompt: prompt, Calls: []chat.CallRef{r.CallRef}},
 		Value:    chat.ResumeValue{Type: chat.ToolApproval, Decisions: []chat.Decision{d}},
@@ -255,7 +255,7 @@ func TestApprovalWhoseStoredPartIsLostRunsNothing(t *testing.T) {
 	b := setup(t)
 	r := b.wanting(activitytest.SendTool(nil), `{"query":"a"}`)
 	b.Put(r.TurnRef, chat.SchemaKey("send"), string(activitytest.ReadTool("").Schema))
-	got := must[activities.Decided](b, b.Decide, activities.DecideRequest{
+	got := must[activities.DecideResult](b, b.Decide, activities.DecideRequest{
 		TurnRef:  r.TurnRef,
 		Question: chat.Question{Type: chat.ToolApproval, Prompt: chat.PromptApproveTools, Calls: []chat.CallRef{r.CallRef}},
 		Value: chat.ResumeValue{Type: chat.ToolApproval, Ref: chat.AnswerKey("lost"),
@@ -369,7 +369,7 @@ func TestActivitiesOfASettledTurnDoNothing(t *testing.T) {
 		"CallTool":   func() error { _, err := run[activities.CallResult](b, b.CallTool, r); return err },
 		"FindResult": func() error { _, err := run[*activities.CallResult](b, b.FindResult, r); return err },
 		"Decide": func() error {
-			_, err := run[activities.Decided](b, b.Decide, activities.DecideRequest{TurnRef: r.TurnRef})
+			_, err := run[activities.DecideResult](b, b.Decide, activities.DecideRequest{TurnRef: r.TurnRef})
 			return err
 		},
 		"Think": func() error { _, err := b.tryThink(activitytest.Step{TurnRef: r.TurnRef}); return err },
@@ -425,10 +425,10 @@ func TestApprovalsComeFromTheParentTurn(t *testing.T) {
 	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Approvals: []string{"send"}, Log: []chat.Entry{
 		{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)}}})
 
-	require.Equal(t, []string{"send"}, must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "Three"})).Approved)
-	branch := must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "Two again", ParentRequest: first.TurnID}))
+	require.Equal(t, []string{"send"}, must[activities.BeginResult](b, b.BeginTurn, b.Insert(chat.Content{Message: "Three"})).Approved)
+	branch := must[activities.BeginResult](b, b.BeginTurn, b.Insert(chat.Content{Message: "Two again", ParentRequest: first.TurnID}))
 	require.Empty(t, branch.Approved)
-	root := must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "Zero", ParentRequest: chat.RootCheckpoint}))
+	root := must[activities.BeginResult](b, b.BeginTurn, b.Insert(chat.Content{Message: "Zero", ParentRequest: chat.RootCheckpoint}))
 	require.Empty(t, root.Approved)
 }
 

@@ -54,7 +54,7 @@ func (a *Activities) check(ctx context.Context, r CheckRequest) (string, error) 
 }
 
 // answers returns the person's answers to an agent's own questions.
-func (a *Activities) answers(ctx context.Context, ref TurnRef, asked []Asked) ([]string, error) {
+func (a *Activities) answers(ctx context.Context, ref TurnRef, asked []AskedQuestion) ([]string, error) {
 	if len(asked) == 0 {
 		return nil, nil
 	}
@@ -66,7 +66,7 @@ func (a *Activities) answers(ctx context.Context, ref TurnRef, asked []Asked) ([
 }
 
 // AnswersOf is answers for a caller that has read the turn's texts.
-func AnswersOf(texts map[string]string, asked []Asked) []string {
+func AnswersOf(texts map[string]string, asked []AskedQuestion) []string {
 	var answers []string
 	for _, q := range asked {
 		if q.Label != "" {
@@ -78,7 +78,7 @@ func AnswersOf(texts map[string]string, asked []Asked) []string {
 	return answers
 }
 
-func QuestionsOf(asked []Asked) []string {
+func QuestionsOf(asked []AskedQuestion) []string {
 	questions := make([]string, len(asked))
 	for i, q := range asked {
 		questions[i] = q.Question

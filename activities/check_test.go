@@ -29,7 +29,7 @@ func TestCheckReadsWhatThePersonHasWritten(t *testing.T) {
 	b.Exchange("Where is A-1?", "On its way.")
 	ref := b.Begin(chat.Content{Message: "And A-2?", Agent: customAgent})
 	b.Put(ref, "answer:1", `{"type":"text_input","value":"the blue one"}`)
-	word := must[string](b, b.Check, activities.CheckRequest{TurnRef: ref, Agent: customAgent, Name: "order", Asked: []activities.Asked{
+	word := must[string](b, b.Check, activities.CheckRequest{TurnRef: ref, Agent: customAgent, Name: "order", Asked: []activities.AskedQuestion{
 		{Question: "Which?", Value: chat.ResumeValue{Type: chat.TextInput, Ref: "answer:1"}}, {Question: "When?", Label: "Today"},
 	}})
 	require.Equal(t, "known", word)
@@ -59,5 +59,5 @@ func TestBeginTurnRecordsTheAgentsVersion(t *testing.T) {
 	b := setup(t)
 	withCustomAgent(b, nil)
 	ref := b.Insert(chat.Content{Message: "Hello", Agent: customAgent})
-	require.Equal(t, 3, must[activities.Begun](b, b.BeginTurn, ref).AgentVersion)
+	require.Equal(t, 3, must[activities.BeginResult](b, b.BeginTurn, ref).AgentVersion)
 }

@@ -43,7 +43,7 @@ type Conversation struct {
 // text and returns the tool calls (StreamPiece). build returns the request and the filter of
 // citations; it may change what is offered, and the notice about earlier messages. step names the call in the log.
 func (k *Kit) Converse(parent context.Context, ref TurnRef, stage Stage, step string,
-	build func(ctx context.Context, c *Conversation) (llm.Request, *cite.Filter, error)) (Written, error) {
+	build func(ctx context.Context, c *Conversation) (llm.Request, *cite.Filter, error)) (ModelResult, error) {
 	ctx, w := k.Watch(parent, ref.TurnID)
 	defer w.End()
 	c, done, err := k.readConversation(ctx, &ref, stage)
@@ -58,13 +58,13 @@ func (k *Kit) Converse(parent context.Context, ref TurnRef, stage Stage, step st
 		}
 	}
 	if w.Stopped() {
-		return Written{Stopped: true}, nil
+		return ModelResult{Stopped: true}, nil
 	}
-	return Written{}, k.EndError(w, ctx, ref, step, err)
+	return ModelResult{}, k.EndError(w, ctx, ref, step, err)
 }
 
 // readConversation also returns the call's result if an earlier attempt has stored it.
-func (k *Kit) readConversation(ctx context.Context, ref *TurnRef, stage Stage) (c Conversation, done *Written, err error) {
+func (k *Kit) readConversation(ctx context.Context, ref *TurnRef, stage Stage) (c Conversation, done *ModelResult, err error) {
 	if c.Turn, err = k.LoadOrUnsaved(ctx, ref); err != nil {
 		return c, nil, err
 	}

@@ -19,15 +19,15 @@ const NoAnswerInTime = "nobody answered in time"
 // and gives rejected calls their result. Edited arguments that do not fit the tool's
 // schema are a Misfit, and then the call is rejected. So is an approval whose stored part is
 // lost: the original arguments may not be the approved ones. It is idempotent.
-func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, error) {
+func (a *Activities) Decide(ctx context.Context, r DecideRequest) (DecideResult, error) {
 	texts, err := a.Store.Texts(ctx, r.Owner, r.TurnID)
 	if err != nil {
-		return Decided{}, a.Fail(ctx, r.TurnRef, "decide", err)
+		return DecideResult{}, a.Fail(ctx, r.TurnRef, "decide", err)
 	}
 	_, stored := texts[r.Value.Ref]
 	lost := r.Value.Ref != "" && !stored // an older backup was restored
 	r.Value = r.Value.Whole(texts)
-	var out Decided
+	var out DecideResult
 	var kept []db.Text
 	for _, call := range r.Question.Calls {
 		i := slices.IndexFunc(r.Value.Decisions, func(d chat.Decision) bool { return d.ID == call.ID })
@@ -62,7 +62,7 @@ func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, erro
 	}
 	if len(kept) > 0 && !r.Check {
 		if err := a.PutTexts(ctx, r.TurnRef, kept...); err != nil {
-			return Decided{}, a.Fail(ctx, r.TurnRef, "decide", err)
+			return DecideResult{}, a.Fail(ctx, r.TurnRef, "decide", err)
 		}
 	}
 	a.auditDecisions(r)

@@ -38,7 +38,7 @@ func TestOlderPartOfAConversationIsSummarizedOnce(t *testing.T) {
 	b.HistoryTokens = 2000 // 4 exchanges
 	b.TalkAtLength(6)
 	calls := b.summaries()
-	write := func(message string) activities.Written {
+	write := func(message string) activities.ModelResult {
 		s := b.Ask(message)
 		w := b.think(s)
 		b.End(activities.Ending{TurnRef: s.TurnRef, Status: chat.TurnCompleted, Log: activitytest.Written1[:1]})

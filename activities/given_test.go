@@ -39,7 +39,7 @@ func TestSettlementDropsTheTurnsOfMessagesThatWereRead(t *testing.T) {
 	r := b.Ask("Compare the two policies")
 	given := b.Insert(chat.Content{Message: "Only for 2024", Agent: chat.AgentAssistant})
 	for range 2 {
-		_, err := activitytest.Run[activities.Settled](b.Fixture, b.Settle, activities.Ending{TurnRef: r.TurnRef, Status: chat.TurnCompleted, Taken: []string{given.TurnID}})
+		_, err := activitytest.Run[activities.SettleResult](b.Fixture, b.Settle, activities.Ending{TurnRef: r.TurnRef, Status: chat.TurnCompleted, Taken: []string{given.TurnID}})
 		require.NoError(t, err)
 		_, err = b.Store.Turn(context.Background(), owner, given.TurnID)
 		require.ErrorIs(t, err, db.ErrNotFound)

@@ -72,7 +72,7 @@ func rebuiltLog(t chat.Turn, texts map[string]string) (log []chat.Entry, usage c
 	add(chat.Entry{Type: chat.EventTurnStarted, At: t.CreatedAt})
 	piece := 1
 	for n := 1; ; n++ {
-		var w Written
+		var w ModelResult
 		recorded := json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &w) == nil
 		_, finished := texts[chat.PieceKey(piece)]
 		if finished && (!recorded || w.Chars > 0) {

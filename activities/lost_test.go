@@ -80,13 +80,13 @@ func TestLostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
 	wanted := func(n int) activities.RequestedCall {
 		return activities.RequestedCall{CallRef: chat.CallRef{ID: id(n), Name: "draw"}}
 	}
-	b.PutJSON(ref, chat.SaidKey(1), activities.Written{Chars: 5, Usage: activitytest.OneCall, Calls: []activities.RequestedCall{wanted(1), wanted(2), wanted(3)}})
+	b.PutJSON(ref, chat.SaidKey(1), activities.ModelResult{Chars: 5, Usage: activitytest.OneCall, Calls: []activities.RequestedCall{wanted(1), wanted(2), wanted(3)}})
 	b.Put(ref, chat.PieceKey(1), "Well.")
 	b.Put(ref, chat.CallKey(id(1)), `{"what":"a cat"}`)
 	b.Put(ref, chat.ResultKey(id(1)), "a picture")
 	b.PutJSON(ref, chat.DoneKey(id(1)), activities.CallResult{Usage: activitytest.OneCall})
 	b.Put(ref, chat.ResultKey(id(2)), "The person rejected this call.")
-	b.PutJSON(ref, chat.SaidKey(2), activities.Written{Usage: activitytest.OneCall, Calls: []activities.RequestedCall{wanted(4)}}) // without a text
+	b.PutJSON(ref, chat.SaidKey(2), activities.ModelResult{Usage: activitytest.OneCall, Calls: []activities.RequestedCall{wanted(4)}}) // without a text
 	b.Put(ref, chat.PieceKey(2), "Done.")
 
 	end := b.lose(ref, "")
@@ -214,10 +214,10 @@ func TestTurnOfALostWorkflowIsSettledWhenTheNextTurnBegins(t *testing.T) {
 		ID: lost.TurnID, ThreadID: b.Thread, Owner: owner, Content: content, ContentHash: content.Hash(), CreatedAt: time.Now().Add(-2 * (activities.LostAfter + activities.MaxSkew)),
 	})
 	require.NoError(t, err)
-	must[activities.Begun](b, b.BeginTurn, lost)
+	must[activities.BeginResult](b, b.BeginTurn, lost)
 	next := b.Insert(chat.Content{Message: "next"})
 	next.Others = &activities.OtherTurns{}
-	require.Equal(t, lost.TurnID, must[activities.Begun](b, b.BeginTurn, next).Parent, "it follows the lost turn")
+	require.Equal(t, lost.TurnID, must[activities.BeginResult](b, b.BeginTurn, next).Parent, "it follows the lost turn")
 	require.Equal(t, chat.CodeTurnLost, b.terminal(lost).Code)
 	said := b.history()
 	require.Len(t, said, 3)

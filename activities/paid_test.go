@@ -39,9 +39,9 @@ func TestDecisionsWithoutTheAPIAreAudited(t *testing.T) {
 			request := activities.DecideRequest{TurnRef: r.TurnRef, Channel: channel,
 				Question: chat.Question{ID: "q", Type: chat.ToolApproval, Prompt: chat.PromptApproveTools, Calls: []chat.CallRef{r.CallRef}},
 				Value:    chat.ResumeValue{Type: chat.ToolApproval, Decisions: []chat.Decision{{ID: r.ID, Decision: chat.Rejected, Reason: "marzipan"}}}}
-			must[activities.Decided](b, b.Decide, request)
+			must[activities.DecideResult](b, b.Decide, request)
 			request.Check = true
-			must[activities.Decided](b, b.Decide, request)
+			must[activities.DecideResult](b, b.Decide, request)
 			log.Close()
 			entries, err := b.Store.AuditEntries(context.Background(), db.AuditFilter{Owner: owner, Kind: audit.Decided}, 0, 10)
 			require.NoError(t, err)

@@ -53,7 +53,7 @@ type pieceResult struct {
 	// wrongFigures is how many of them are figures.
 	wrongFigures int
 	calls        []callWithTexts
-	record       Written
+	record       ModelResult
 	reasoning    string
 }
 
@@ -73,7 +73,7 @@ func (k *Kit) addInstructions(ctx context.Context, s PieceRequest) error {
 // apart). At the end it stores the piece with its citations and tool calls. When the
 // turn is stopped, it saves the partial text and returns no error. On any other end
 // of its context it saves the draft and returns a retryable error.
-func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest) (Written, error) {
+func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest) (ModelResult, error) {
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 
@@ -90,7 +90,7 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 	defer stopDrafts() // also when the model's code panics
 	s.Request.Model = s.Model
 	if err := k.addInstructions(ctx, s); err != nil {
-		return Written{}, err
+		return ModelResult{}, err
 	}
 	for _, t := range s.Offered {
 		s.Request.Tools = append(s.Request.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
@@ -116,7 +116,7 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 			err = &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errEmptyAnswer}
 		}
 	}
-	got.record = Written{
+	got.record = ModelResult{
 		Chars: utf8.RuneCountInString(got.text), Citations: len(got.citations), Usage: s.Before.Usage.Add(reply.Usage), History: s.Before.Notice,
 		Attempt: attempt - s.Tried, NoImages: reply.NoImages,
 	}
@@ -138,11 +138,11 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 	case err == nil:
 		return got.record, nil
 	case errors.Is(context.Cause(ctx), db.ErrSettled):
-		return Written{}, k.Fail(w.Parent, s.TurnRef, s.Step, db.ErrSettled)
+		return ModelResult{}, k.Fail(w.Parent, s.TurnRef, s.Step, db.ErrSettled)
 	}
 	failed := k.EndError(w, ctx, s.TurnRef, s.Step, err)
 	if w.checkLease() != nil { // the next attempt may write already
-		return Written{}, failed
+		return ModelResult{}, failed
 	}
 	timeout := FinalWriteTimeout
 	if IsFinal(failed) { // no other attempt writes it
@@ -153,7 +153,7 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 		got.record.Stopped, got.record.Calls = true, nil
 		return got.record, nil
 	}
-	return Written{}, failed
+	return ModelResult{}, failed
 }
 
 // Words that ask a model to correct an answer.
@@ -249,18 +249,18 @@ func clean(text string) string {
 
 // StoredPiece finds the result of a model call that an earlier attempt has stored
 // before its worker died.
-func StoredPiece(texts map[string]string, s Stage) (Written, bool) {
+func StoredPiece(texts map[string]string, s Stage) (ModelResult, bool) {
 	text, piece := texts[chat.PieceKey(s.Piece)]
-	var w Written
+	var w ModelResult
 	if raw := texts[chat.SaidKey(s.next())]; raw != "" && json.Unmarshal([]byte(raw), &w) == nil && (piece || w.Chars == 0) {
 		return w, true
 	}
 	if !piece {
-		return Written{}, false
+		return ModelResult{}, false
 	}
 	var citations []chat.Citation
 	_ = json.Unmarshal([]byte(texts[chat.TextCitations]), &citations) // our own JSON, for their number only
-	return Written{Chars: utf8.RuneCountInString(text), Citations: len(citations)}, true
+	return ModelResult{Chars: utf8.RuneCountInString(text), Citations: len(citations)}, true
 }
 
 // storePieceWithRetries stores the result, and retries while the database is

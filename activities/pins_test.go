@@ -35,7 +35,7 @@ func (b *bundle) propose(r activitytest.Step) activities.RequestedCall {
 // approve approves a call and remembers the approval. It returns the names to remember.
 func (b *bundle) approve(ref activities.TurnRef, w activities.RequestedCall) []string {
 	b.T.Helper()
-	return must[activities.Decided](b, b.Decide, activities.DecideRequest{TurnRef: ref,
+	return must[activities.DecideResult](b, b.Decide, activities.DecideRequest{TurnRef: ref,
 		Question: chat.Question{Type: chat.ToolApproval, Prompt: chat.PromptApproveTools, Calls: []chat.CallRef{w.CallRef}},
 		Value:    chat.ResumeValue{Type: chat.ToolApproval, Decisions: []chat.Decision{{ID: w.ID, Decision: chat.Approved, Remember: true}}},
 	}).Remember
@@ -80,9 +80,9 @@ func TestApprovalByNameAloneDoesNotHoldForAPinnedTool(t *testing.T) {
 	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Approvals: []string{"send", "gone"}, Log: []chat.Entry{
 		{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)}}})
 	b.Equip(pinned("Sends."))
-	require.Empty(t, must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "Two"})).Approved, "a name alone approves no pinned tool")
+	require.Empty(t, must[activities.BeginResult](b, b.BeginTurn, b.Insert(chat.Content{Message: "Two"})).Approved, "a name alone approves no pinned tool")
 	b.Equip(activitytest.SendTool(nil))
-	require.Equal(t, []string{"send"}, must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "Three"})).Approved)
+	require.Equal(t, []string{"send"}, must[activities.BeginResult](b, b.BeginTurn, b.Insert(chat.Content{Message: "Three"})).Approved)
 }
 
 func TestCallDoesNotRunWhenItsToolChangedAfterItWasProposed(t *testing.T) {

@@ -137,7 +137,7 @@ func TestCallWithoutAResultKeepsItsReports(t *testing.T) {
 			}})
 		},
 		"lost turn": func(b *bundle, r activities.CallRequest) {
-			b.PutJSON(r.TurnRef, chat.SaidKey(1), activities.Written{Calls: []activities.RequestedCall{{CallRef: r.CallRef}}})
+			b.PutJSON(r.TurnRef, chat.SaidKey(1), activities.ModelResult{Calls: []activities.RequestedCall{{CallRef: r.CallRef}}})
 			b.lose(r.TurnRef, "")
 		},
 	} {

@@ -15,14 +15,14 @@ const panicTries = 2
 
 // Recover is a worker interceptor that turns a panic of an activity into an error.
 // Without it Temporal retries the activity until the turn's deadline.
-func Recover(k *Kit) interceptor.WorkerInterceptor { return &recovering{kit: k} }
+func Recover(k *Kit) interceptor.WorkerInterceptor { return &recoverInterceptor{kit: k} }
 
-type recovering struct {
+type recoverInterceptor struct {
 	interceptor.WorkerInterceptorBase
 	kit *Kit
 }
 
-func (r *recovering) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+func (r *recoverInterceptor) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
 	return &recoveringActivity{interceptor.ActivityInboundInterceptorBase{Next: next}, r.kit}
 }
 

@@ -59,12 +59,12 @@ func TestTurnThatCannotBeSettledIsSettledAsFailedWithItsText(t *testing.T) {
 	for n := range activities.MaxSettleTries {
 		b.Info.Attempt = int32(n + 1)
 		b.Env.SetHeartbeatDetails(activities.Handover{Since: time.Now(), Tries: n, Attempt: int32(n)})
-		_, err := run[activities.Settled](b, b.Settle, e)
+		_, err := run[activities.SettleResult](b, b.Settle, e)
 		require.False(t, activities.IsFinal(err), "try %d", n+1)
 	}
 	b.Info.Attempt = activities.MaxSettleTries + 1
 	b.Env.SetHeartbeatDetails(activities.Handover{Since: time.Now(), Tries: activities.MaxSettleTries, Attempt: activities.MaxSettleTries})
-	require.Equal(t, activities.Settled{N: 3, Type: chat.EventFailed}, b.End(e))
+	require.Equal(t, activities.SettleResult{N: 3, Type: chat.EventFailed}, b.End(e))
 	end := b.terminal(ref)
 	require.Equal(t, chat.CodeInternal, end.Code)
 	require.Equal(t, "25 days [1].", end.Partial)
@@ -124,7 +124,7 @@ func TestSettlementThatIsAlwaysTooSlowBecomesAPlainOne(t *testing.T) {
 	})
 	settle := func(attempt int) error {
 		b.Info.Attempt = int32(attempt)
-		_, err := run[activities.Settled](b, b.Settle, e)
+		_, err := run[activities.SettleResult](b, b.Settle, e)
 		require.False(t, activities.IsFinal(err))
 		return err
 	}
@@ -145,6 +145,6 @@ func TestSettleGivesUpAfterItsAttempts(t *testing.T) {
 	b.Store.OnSettle = func(db.Settlement) error { panic("no row fits") }
 	b.Info.Attempt = 30 // most of them while the database was unavailable
 	b.Env.SetHeartbeatDetails(activities.Handover{Since: time.Now(), Tries: 2 * activities.MaxSettleTries, Attempt: 29})
-	_, err := run[activities.Settled](b, b.Settle, activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: activitytest.Written1[:1]})
+	_, err := run[activities.SettleResult](b, b.Settle, activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: activitytest.Written1[:1]})
 	require.True(t, activities.IsFinal(err))
 }

@@ -29,11 +29,11 @@ type Stage struct {
 	// Last: the call is offered no tools, because a limit is reached. It has to answer.
 	Last bool `json:"last,omitempty"`
 	// Left says what is left before a limit; nil: the model need not know.
-	Left *Left `json:"left,omitempty"`
+	Left *LimitsLeft `json:"left,omitempty"`
 }
 
-// Left is what the limits leave to a turn; 0: no limit. Steps are model calls, this one included.
-type Left struct {
+// LimitsLeft is what the limits leave to a turn; 0: no limit. Steps are model calls, this one included.
+type LimitsLeft struct {
 	Steps   int     `json:"steps,omitempty"`
 	Tokens  int     `json:"tokens,omitempty"`
 	CostUSD float64 `json:"cost_usd,omitempty"`
@@ -66,7 +66,7 @@ func (s Stage) next() int { return s.Round + 1 }
 func (s Stage) rounds(texts map[string]string) (rounds []Round) {
 	piece := 1
 	for n := 1; n <= s.Round; n++ {
-		var said Written
+		var said ModelResult
 		_ = json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &said) // our own JSON
 		r := Round{Dropped: said.Dropped}
 		if said.Chars > 0 {
@@ -84,7 +84,7 @@ func (s Stage) rounds(texts map[string]string) (rounds []Round) {
 // failedBefore reports whether a tool call has failed in a round before that of callID.
 func failedBefore(texts map[string]string, callID string) (failed bool) {
 	for n := 1; ; n++ {
-		var said Written
+		var said ModelResult
 		if json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &said) != nil || slices.ContainsFunc(said.Calls, func(c RequestedCall) bool { return c.ID == callID }) {
 			return failed
 		}

@@ -18,10 +18,10 @@ func TestRoundsAreReadFromTheTurnsTexts(t *testing.T) {
 		return out
 	}
 	texts := map[string]string{
-		chat.SaidKey(1): activitytest.JSON(activities.Written{Chars: 9, Calls: calls("c1")}), chat.DoneKey("c1"): activitytest.JSON(activities.CallResult{}),
-		chat.SaidKey(2): activitytest.JSON(activities.Written{Calls: calls("c2", "c3")}), chat.DoneKey("c2"): activitytest.JSON(activities.CallResult{IsError: true}), chat.ResultKey("c3"): "rejected",
-		chat.SaidKey(3): activitytest.JSON(activities.Written{Chars: 5, Calls: calls("c4")}), chat.DoneKey("c4"): activitytest.JSON(activities.CallResult{}),
-		chat.SaidKey(4): activitytest.JSON(activities.Written{Chars: 7, Calls: calls("c5")}), // by an attempt that died
+		chat.SaidKey(1): activitytest.JSON(activities.ModelResult{Chars: 9, Calls: calls("c1")}), chat.DoneKey("c1"): activitytest.JSON(activities.CallResult{}),
+		chat.SaidKey(2): activitytest.JSON(activities.ModelResult{Calls: calls("c2", "c3")}), chat.DoneKey("c2"): activitytest.JSON(activities.CallResult{IsError: true}), chat.ResultKey("c3"): "rejected",
+		chat.SaidKey(3): activitytest.JSON(activities.ModelResult{Chars: 5, Calls: calls("c4")}), chat.DoneKey("c4"): activitytest.JSON(activities.CallResult{}),
+		chat.SaidKey(4): activitytest.JSON(activities.ModelResult{Chars: 7, Calls: calls("c5")}), // by an attempt that died
 	}
 	made := func(id string, failed bool) activities.CompletedCall {
 		return activities.CompletedCall{CallRef: chat.CallRef{ID: id, Name: "look"}, IsError: failed}

@@ -35,7 +35,7 @@ import (
 //
 // As a regular activity it sends heartbeats, so that another worker soon settles the turn when
 // this one dies. It goes on without them: both would store the same.
-func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
+func (a *Activities) Settle(ctx context.Context, e Ending) (SettleResult, error) {
 	if !activity.GetInfo(ctx).IsLocalActivity {
 		_, w := a.WatchFor(ctx, "", WorkerStopGrace)
 		defer w.End()
@@ -56,9 +56,9 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 		a.Bus.Settled(e.TurnID, endFor(e, stored, events))
 		a.writeTitle(e)
 		a.reportSettled(ctx, e, stored)
-		return Settled{N: stored.N, Type: stored.Type}, nil
+		return SettleResult{N: stored.N, Type: stored.Type}, nil
 	case errors.Is(err, db.ErrNotFound): // the conversation was deleted
-		return Settled{}, a.Fail(ctx, e.TurnRef, "settle", err)
+		return SettleResult{}, a.Fail(ctx, e.TurnRef, "settle", err)
 	}
 	log := a.LogOf(e.TurnRef).With("attempt", activity.GetInfo(ctx).Attempt, "error", err)
 	if db.Unavailable(err) { // retried without limit: an accepted turn is not lost
@@ -66,20 +66,20 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 			recordRetry(ctx) // this settlement may be too large for the connection
 		}
 		log.Warn("settling failed: the database is unavailable; retrying")
-		return Settled{}, temporal.NewApplicationError(chat.CodeDatabase+": settle", chat.CodeDatabase)
+		return SettleResult{}, temporal.NewApplicationError(chat.CodeDatabase+": settle", chat.CodeDatabase)
 	}
 	if tries < 2*maxSettleTries {
 		log.Error("settling failed; retrying")
 	} else {
 		log.Error("settling failed and is not retried")
 	}
-	return Settled{}, internal(ctx, "settle", 2*maxSettleTries+1)
+	return SettleResult{}, internal(ctx, "settle", 2*maxSettleTries+1)
 }
 
 // endFor is what followers get of a turn's end. It is empty when they have to read the log: of a
 // turn in a space because each reader's rights count, and of one that was settled before because
 // it may be another log.
-func endFor(e Ending, stored db.Settled, events []chat.Event) bus.End {
+func endFor(e Ending, stored db.SettledTurn, events []chat.Event) bus.End {
 	if e.Space != "" || stored.Again {
 		return bus.End{}
 	}
@@ -99,21 +99,21 @@ const maxSettleTries = 5
 
 // settle stores the settlement that build returns, and returns the stored terminal
 // event. It needs the Store only and runs outside of activities, too (SettleLost).
-func (a *Activities) settle(ctx context.Context, e Ending, build func(context.Context, Ending) (db.Settlement, error)) (_ db.Settled, err error) {
+func (a *Activities) settle(ctx context.Context, e Ending, build func(context.Context, Ending) (db.Settlement, error)) (_ db.SettledTurn, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	if err := a.dropGiven(ctx, e.Owner, e.Taken); err != nil {
-		return db.Settled{}, err
+		return db.SettledTurn{}, err
 	}
 	s, err := build(ctx, e)
 	if errors.Is(err, db.ErrSettled) { // its texts are deleted; the store returns the first end
 		s, err = db.Settlement{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Status: e.Status}, nil
 	}
 	if err != nil {
-		return db.Settled{}, err
+		return db.SettledTurn{}, err
 	}
 	end, err := a.Store.Settle(ctx, s)
 	if errors.Is(err, db.ErrOutdated) { // another process has written a text: read them
@@ -130,7 +130,7 @@ func (a *Activities) settle(ctx context.Context, e Ending, build func(context.Co
 }
 
 // reportSettled calls OnSettled, unless the turn was settled before.
-func (a *Activities) reportSettled(ctx context.Context, e Ending, end db.Settled) {
+func (a *Activities) reportSettled(ctx context.Context, e Ending, end db.SettledTurn) {
 	if a.OnSettled == nil || end.Again {
 		return
 	}

@@ -66,7 +66,7 @@ func TestCompletedTurnIsOneUserAndOneAssistantMessage(t *testing.T) {
 		TurnRef: ref, Status: chat.TurnCompleted, Log: activitytest.Written1,
 		Outcome: activities.Outcome{Action: chat.Inquire, Inference: chat.High, Retrieval: chat.Medium}, Usage: chat.Usage{TokensIn: 100, TokensOut: 20, CostUSD: 0.25, Calls: 2},
 	}
-	require.Equal(t, activities.Settled{N: 3, Type: chat.EventResponse}, b.End(e))
+	require.Equal(t, activities.SettleResult{N: 3, Type: chat.EventResponse}, b.End(e))
 
 	got := b.terminal(ref).Response
 	require.Equal(t, "25 days [1].", got.Text)

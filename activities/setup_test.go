@@ -34,11 +34,11 @@ func must[R any](b *bundle, activity any, args ...any) R {
 }
 
 // think makes a model call.
-func (b *bundle) think(s activitytest.Step) activities.Written {
+func (b *bundle) think(s activitytest.Step) activities.ModelResult {
 	b.T.Helper()
-	return must[activities.Written](b, b.assistant.Think, s.TurnRef, s.Stage, nil)
+	return must[activities.ModelResult](b, b.assistant.Think, s.TurnRef, s.Stage, nil)
 }
 
-func (b *bundle) tryThink(s activitytest.Step) (activities.Written, error) {
-	return run[activities.Written](b, b.assistant.Think, s.TurnRef, s.Stage, nil)
+func (b *bundle) tryThink(s activitytest.Step) (activities.ModelResult, error) {
+	return run[activities.ModelResult](b, b.assistant.Think, s.TurnRef, s.Stage, nil)
 }

@@ -28,7 +28,7 @@ func TestTurnOfSomebodyWhoHasLeftItsSpaceIsSettled(t *testing.T) {
 	ref := activities.TurnRef{Owner: owner, ThreadID: b.Thread, TurnID: uuid.NewString(), Space: space}
 	_, _, _, err := b.Store.InsertTurn(ctx, chat.Turn{ID: ref.TurnID, ThreadID: ref.ThreadID, Owner: owner, Space: space, Content: c, CreatedAt: time.Now()})
 	require.NoError(t, err)
-	ref.Parent = activitytest.Must[activities.Begun](b.Fixture, b.BeginTurn, ref).Parent
+	ref.Parent = activitytest.Must[activities.BeginResult](b.Fixture, b.BeginTurn, ref).Parent
 	b.Put(ref, chat.PieceKey(1), "25 days [1].")
 
 	require.NoError(t, b.Store.RemoveSpaceMember(ctx, owner, space, false, owner))

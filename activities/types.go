@@ -30,7 +30,7 @@ type TurnRef struct {
 	// Unsaved is the message of a turn that was submitted while the database was
 	// unavailable; nil once the row is written. Activities of such a turn read it by
 	// loadOrUnsaved.
-	Unsaved *Unsaved `json:"unsaved,omitempty"`
+	Unsaved *UnsavedTurn `json:"unsaved,omitempty"`
 	// Order rises with each regular activity of the turn. Writes have the order of
 	// their attempt, so that an old attempt on a worker that was frozen overwrites
 	// nothing (textOrder).
@@ -54,9 +54,9 @@ type OtherTurns struct {
 	Waiting []string `json:"waiting,omitempty"`
 }
 
-// Unsaved is a message that was accepted while the database was unavailable. It and
+// UnsavedTurn is a message that was accepted while the database was unavailable. It and
 // the value of a resume are the only texts of a person in Temporal's history.
-type Unsaved struct {
+type UnsavedTurn struct {
 	ClientTurnID string       `json:"client"`
 	Content      chat.Content `json:"content"`
 	ContentHash  string       `json:"hash"`
@@ -65,7 +65,7 @@ type Unsaved struct {
 }
 
 // Size is its approximate size in history, in bytes; 0 for nil.
-func (u *Unsaved) Size() int {
+func (u *UnsavedTurn) Size() int {
 	if u == nil {
 		return 0
 	}
@@ -73,8 +73,8 @@ func (u *Unsaved) Size() int {
 	return len(raw)
 }
 
-// Begun is what BeginTurn found in the turn's row.
-type Begun struct {
+// BeginResult is what BeginTurn found in the turn's row.
+type BeginResult struct {
 	Parent    string      `json:"parent"`
 	Agent     chat.Agent  `json:"agent"`
 	Action    chat.Action `json:"action,omitempty"` // explicit action
@@ -109,8 +109,8 @@ type KeepRequest struct {
 	Value       chat.ResumeValue `json:"value"`
 }
 
-// Asked is an agent's own question with the person's answer.
-type Asked struct {
+// AskedQuestion is an agent's own question with the person's answer.
+type AskedQuestion struct {
 	Question string           `json:"question"` // a constant of the agent's code
 	Value    chat.ResumeValue `json:"value"`
 	Label    string           `json:"label,omitempty"` // of the option chosen
@@ -119,16 +119,16 @@ type Asked struct {
 // CheckRequest asks Check for the result of one of an agent's checks.
 type CheckRequest struct {
 	TurnRef
-	Agent chat.Agent `json:"agent"`
-	Name  string     `json:"name"`
-	Asked []Asked    `json:"asked,omitempty"`
+	Agent chat.Agent      `json:"agent"`
+	Name  string          `json:"name"`
+	Asked []AskedQuestion `json:"asked,omitempty"`
 }
 
-// Written is the result of a model call. The piece is stored as text "piece:n", the
+// ModelResult is the result of a model call. The piece is stored as text "piece:n", the
 // citations of all pieces so far as text "citations". Stopped: the turn was cancelled,
 // and the partial text is in the draft. With Calls, the answer goes on after them;
 // without text there is no piece (Chars is 0).
-type Written struct {
+type ModelResult struct {
 	Chars     int             `json:"chars"`
 	Citations int             `json:"citations"`
 	Stopped   bool            `json:"stopped,omitempty"`
@@ -185,9 +185,9 @@ type DecideRequest struct {
 	Channel  chat.Channel     `json:"channel,omitempty"` // how the decisions came
 }
 
-// Decided is the result of Decide. Calls that are not in Run have a result that says
+// DecideResult is the result of Decide. Calls that are not in Run have a result that says
 // why they were not made.
-type Decided struct {
+type DecideResult struct {
 	Misfit bool     `json:"misfit,omitempty"` // edited arguments cannot be used
 	Run    []string `json:"run,omitempty"`    // ids of calls to make
 	// Hashes are the hashes of edited arguments, by call id.
@@ -229,8 +229,8 @@ type LogRequest struct {
 	Entries []chat.Entry `json:"entries"`
 }
 
-// Settled is the terminal event of a turn as Settle stored it.
-type Settled struct {
+// SettleResult is the terminal event of a turn as Settle stored it.
+type SettleResult struct {
 	N    int            `json:"n"`
 	Type chat.EventType `json:"type"`
 }

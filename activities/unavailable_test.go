@@ -21,7 +21,7 @@ import (
 // unsaved is a turn that was submitted while the database was unavailable.
 func (b *bundle) unsaved(c chat.Content) activities.TurnRef {
 	id := uuid.NewString()
-	return activities.TurnRef{Owner: owner, ThreadID: b.Thread, TurnID: id, RunID: "run-" + id, Unsaved: &activities.Unsaved{
+	return activities.TurnRef{Owner: owner, ThreadID: b.Thread, TurnID: id, RunID: "run-" + id, Unsaved: &activities.UnsavedTurn{
 		ClientTurnID: "client-" + id, Content: c, ContentHash: c.Hash(), CreatedAt: time.Now(),
 	}}
 }
@@ -102,8 +102,8 @@ func TestUnsavedMessageIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.T) {
 	before := b.Exchange("one", "1")
 	ref := b.unsaved(chat.Content{Message: "two", Agent: chat.AgentAssistant})
 	b.Store.Unavailable.Store(true)
-	begun := must[activities.Begun](b, b.BeginTurn, ref)
-	require.Equal(t, activities.Begun{Agent: chat.AgentAssistant, RunID: ref.RunID, Rounds: true, Unsaved: true}, begun)
+	begun := must[activities.BeginResult](b, b.BeginTurn, ref)
+	require.Equal(t, activities.BeginResult{Agent: chat.AgentAssistant, RunID: ref.RunID, Rounds: true, Unsaved: true}, begun)
 
 	b.Store.Unavailable.Store(false)
 	require.NoError(t, b.saveTurn(ref))
@@ -147,7 +147,7 @@ func TestCancelThatCameBeforeAnUnsavedTurnIsFoundWhenItBegins(t *testing.T) {
 			if tc.fault != nil {
 				tc.fault(b)
 			}
-			begun := must[activities.Begun](b, b.BeginTurn, ref)
+			begun := must[activities.BeginResult](b, b.BeginTurn, ref)
 			require.Equal(t, tc.fault != nil, begun.Unsaved)
 			require.Equal(t, !tc.missed, begun.Cancelled)
 		})
@@ -226,12 +226,12 @@ func TestUnsavedTurnThatNeedsStoredDataWaitsForTheDatabase(t *testing.T) {
 			b := setup(t)
 			ref := b.unsaved(c)
 			b.Store.Unavailable.Store(true)
-			_, err := run[activities.Begun](b, b.BeginTurn, ref)
+			_, err := run[activities.BeginResult](b, b.BeginTurn, ref)
 			app := activitytest.AppError(t, err)
 			require.Equal(t, chat.CodeDatabase, app.Type())
 			require.False(t, app.NonRetryable(), "it is retried for a while")
 			b.Store.Unavailable.Store(false)
-			begun := must[activities.Begun](b, b.BeginTurn, ref)
+			begun := must[activities.BeginResult](b, b.BeginTurn, ref)
 			require.False(t, begun.Unsaved)
 			require.Equal(t, chat.RootCheckpoint, begun.Parent)
 		})
@@ -265,14 +265,14 @@ func TestSettleIsRetriedWithoutLimitWhileTheDatabaseIsUnavailable(t *testing.T) 
 	ref := b.Say("hi")
 	b.Store.Unavailable.Store(true)
 	b.Info.Attempt, b.Info.Ago, b.Info.Scheduled = 1000, time.Hour, time.Hour
-	_, err := run[activities.Settled](b, b.Settle, activities.Ending{TurnRef: ref, Status: chat.TurnCancelled})
+	_, err := run[activities.SettleResult](b, b.Settle, activities.Ending{TurnRef: ref, Status: chat.TurnCancelled})
 	require.Equal(t, chat.CodeDatabase, activitytest.AppError(t, err).Type())
 	require.False(t, activitytest.AppError(t, err).NonRetryable())
 	b.Store.Unavailable.Store(false)
 	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCancelled})
 
 	deleted := activities.TurnRef{Owner: owner, ThreadID: b.Thread, TurnID: uuid.NewString()}
-	_, err = run[activities.Settled](b, b.Settle, activities.Ending{TurnRef: deleted, Status: chat.TurnCancelled})
+	_, err = run[activities.SettleResult](b, b.Settle, activities.Ending{TurnRef: deleted, Status: chat.TurnCancelled})
 	require.True(t, activities.IsFinal(err), "a conversation that was deleted has no turn to settle")
 }
 

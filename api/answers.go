@@ -40,7 +40,7 @@ func (s *server) answer(ctx context.Context, who identity.Caller, r chat.Resume)
 		s.settleLost(ctx, who.ID, r.ThreadID)
 	}
 	if state.Pending == nil || state.Owner != who.ID || r.InterruptID != "" && r.InterruptID != state.Pending.ID {
-		return chat.Turn{}, "", &chat.Refused{Code: chat.CodeNoInterrupt}
+		return chat.Turn{}, "", &chat.RefusedError{Code: chat.CodeNoInterrupt}
 	}
 	r.Owner, r.InterruptID, r.Channel = who.ID, state.Pending.ID, who.Channel
 	if r.Value.Type == "" { // the dialect answers any question
@@ -72,7 +72,7 @@ const maxInlineAnswer = 32 << 10
 // that does not fit the question is refused here, where its content is known.
 func (s *server) keepAnswer(ctx context.Context, owner, turnID string, q chat.Question, v chat.ResumeValue) (chat.ResumeValue, error) {
 	if misfit := v.Fits(q); misfit != "" {
-		return v, &chat.Refused{Code: chat.CodeBadResume, Message: misfit}
+		return v, &chat.RefusedError{Code: chat.CodeBadResume, Message: misfit}
 	}
 	if v.Type == chat.CancelResume || !v.HasTexts(q) {
 		return v, nil
@@ -91,7 +91,7 @@ func (s *server) keepAnswer(ctx context.Context, owner, turnID string, q chat.Qu
 	case (db.Unavailable(err) || notFound(err)) && ctx.Err() == nil && len(b) <= maxInlineAnswer: // not found: the turn's row does not exist yet
 		return v, nil
 	case errors.Is(err, db.ErrSettled):
-		return v, &chat.Refused{Code: chat.CodeNoInterrupt}
+		return v, &chat.RefusedError{Code: chat.CodeNoInterrupt}
 	}
 	return v, err
 }

@@ -176,7 +176,7 @@ func (s *server) addBoardItem(c *gin.Context) error {
 		if similar := b.Similar(body.EntityType, body.Text); len(similar) > 0 && !body.AllowSimilar {
 			return board.Result{}, &board.SimilarItems{IDs: similar}
 		}
-		return b.Add(board.Added{Kind: body.EntityType, Title: from.Title, Text: body.Text, Type: body.Type,
+		return b.Add(board.AddedItem{Kind: body.EntityType, Title: from.Title, Text: body.Text, Type: body.Type,
 			Related: body.RelatedIDs, Status: body.Status, DocumentID: from.DocumentID, Citation: from.Citation}, board.Person, time.Now().UTC())
 	})
 }
@@ -300,7 +300,7 @@ func describeBoard(err error) error {
 		invalid *board.Invalid
 		similar *board.SimilarItems
 		changed *board.ItemChanged
-		decided *board.Decided
+		decided *board.AlreadyDecidedError
 	)
 	conflict := func(code string, message messages.Message, details ...dialect.Problem) error {
 		return &problem.Problem{Status: http.StatusConflict, Code: code, Message: message, Details: details}

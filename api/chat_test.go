@@ -208,7 +208,7 @@ func TestCancelStopsTheNamedTurn(t *testing.T) {
 func TestRejectedSubmitToABusyThreadNamesTheRunningTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.engine.refuse = &chat.Refused{Code: chat.CodeTurnRunning, TurnID: "the-turn"}
+	b.engine.refuse = &chat.RefusedError{Code: chat.CodeTurnRunning, TurnID: "the-turn"}
 	body := b.client().call(409, "POST", "/api/chat", map[string]any{"message": "x", "on_busy": "reject"})
 	e := body["error"].(map[string]any)
 	assert.True(t, e["code"] == chat.CodeTurnRunning && e["turn_id"] == "the-turn", "%v", body)

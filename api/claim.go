@@ -40,7 +40,7 @@ func (s *server) claim(c *gin.Context) error {
 	moved, err := claimer.Claim(c.Request.Context(), from, who.ID)
 	if err == nil && moved.Left == 0 {
 		if err = s.identity.EndSessions(c, identity.Caller{ID: from, By: credential.Cookie}, false); err == nil {
-			var late claims.Moved // by requests that began before the cookie was revoked
+			var late claims.MovedCounts // by requests that began before the cookie was revoked
 			late, err = claimer.Claim(c.Request.Context(), from, who.ID)
 			moved.Conversations += late.Conversations
 			moved.Documents += late.Documents

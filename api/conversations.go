@@ -190,13 +190,8 @@ func (s *server) author(ctx context.Context, owner, id string) (_ context.Contex
 
 // branchConversation copies a branch of a shared conversation to one of the caller's own.
 func (s *server) branchConversation(c *gin.Context, id string) error {
-	var b shareBody
-	if err := request.Decode(c, &b); err != nil {
-		return err
-	}
-	var p dialect.Problems
-	p.ID("head", b.Head)
-	if err := p.Err(); err != nil {
+	head, err := readHead(c)
+	if err != nil {
 		return err
 	}
 	ctx, who := c.Request.Context(), identity.Of(c)
@@ -204,7 +199,7 @@ func (s *server) branchConversation(c *gin.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	made, err := s.limits.Insert(who).CopyBranch(ctx, id, chat.TurnOf(b.Head), chat.Conversation{ID: uuid.NewString(), Owner: who.ID, Space: db.SpaceOf(ctx), CreatedAt: s.now()})
+	made, err := s.limits.Insert(who).CopyBranch(ctx, id, head, chat.Conversation{ID: uuid.NewString(), Owner: who.ID, Space: db.SpaceOf(ctx), CreatedAt: s.now()})
 	if err != nil {
 		counted.Refund(ctx)
 		return err

@@ -39,8 +39,8 @@ func (hangingThreads) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (e hangingThreads) Submit(ctx context.Context, _ chat.Submit) (chat.Submitted, error) {
-	return chat.Submitted{}, e.wait(ctx)
+func (e hangingThreads) Submit(ctx context.Context, _ chat.Submit) (chat.SubmitResult, error) {
+	return chat.SubmitResult{}, e.wait(ctx)
 }
 func (e hangingThreads) Resume(ctx context.Context, _ chat.Resume) error { return e.wait(ctx) }
 func (e hangingThreads) State(ctx context.Context, _ string) (chat.ThreadState, error) {

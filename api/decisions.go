@@ -24,7 +24,7 @@ func (s *server) checkDecisions(ctx context.Context, owner, turnID string, q cha
 	}
 	texts, err := s.Store.Texts(ctx, owner, turnID)
 	if errors.Is(err, db.ErrSettled) {
-		return &chat.Refused{Code: chat.CodeNoInterrupt}
+		return &chat.RefusedError{Code: chat.CodeNoInterrupt}
 	}
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (s *server) checkDecisions(ctx context.Context, owner, turnID string, q cha
 		}
 		edited, invalid := tools.Edited(texts, q.Calls[k], d.Arguments)
 		if invalid != nil {
-			p := describeRefusal(&chat.Refused{Code: chat.CodeBadResume})
+			p := describeRefusal(&chat.RefusedError{Code: chat.CodeBadResume})
 			p.Details = detailsOf(invalid, "resume_value.decisions["+strconv.Itoa(i)+"].arguments")
 			return p
 		}

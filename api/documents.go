@@ -31,8 +31,8 @@ import (
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/documents/layout"
-	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/naming"
 )
 
 type documentJSON struct {
@@ -91,8 +91,8 @@ const (
 // upload is an uploaded file or text.
 type upload struct {
 	name, title, mediaType string
-	conversation           string           // that the document belongs to; empty: the library
-	body                   *request.Spooled // as it arrived
+	conversation           string               // that the document belongs to; empty: the library
+	body                   *request.SpooledBody // as it arrived
 	raw                    []byte
 }
 
@@ -101,7 +101,7 @@ type upload struct {
 const uploadMemory = 5
 
 // load acquires the memory for a body and reads it into memory. Call release after its use.
-func (s *server) load(ctx context.Context, body *request.Spooled) (raw []byte, release func(), _ error) {
+func (s *server) load(ctx context.Context, body *request.SpooledBody) (raw []byte, release func(), _ error) {
 	release, err := s.memory.Acquire(ctx, uploadMemory*body.Size)
 	if err != nil {
 		return nil, nil, problem.TooMany(messages.ManyFiles, memoryRetryAfter)

@@ -153,7 +153,7 @@ func answer(u *turn) {
 	u.finish()
 }
 
-func (e *engine) Submit(_ context.Context, s chat.Submit) (chat.Submitted, error) {
+func (e *engine) Submit(_ context.Context, s chat.Submit) (chat.SubmitResult, error) {
 	e.mu.Lock()
 	sending := e.sending
 	e.mu.Unlock()
@@ -161,7 +161,7 @@ func (e *engine) Submit(_ context.Context, s chat.Submit) (chat.Submitted, error
 		sending()
 	}
 	id, err := e.submit(s)
-	return chat.Submitted{TurnID: id}, err
+	return chat.SubmitResult{TurnID: id}, err
 }
 
 func (e *engine) submit(s chat.Submit) (string, error) {
@@ -180,7 +180,7 @@ func (e *engine) submit(s chat.Submit) (string, error) {
 	for id, u := range e.turns { // a repeat that the rows did not show
 		if !s.NoRepeat && u.submit.ThreadID == s.ThreadID && u.submit.ClientTurnID == s.ClientTurnID && s.Generation <= u.submit.Generation {
 			if u.submit.ContentHash != s.ContentHash {
-				return "", &chat.Refused{Code: chat.CodeTurnConflict}
+				return "", &chat.RefusedError{Code: chat.CodeTurnConflict}
 			}
 			return id, nil
 		}
@@ -229,10 +229,10 @@ func (e *engine) Resume(_ context.Context, r chat.Resume) error {
 	}
 	u := e.open[r.ThreadID]
 	if u == nil || u.pending == nil || u.pending.ID != r.InterruptID {
-		return &chat.Refused{Code: chat.CodeNoInterrupt}
+		return &chat.RefusedError{Code: chat.CodeNoInterrupt}
 	}
 	if why := r.Value.Fits(*u.pending); why != "" {
-		return &chat.Refused{Code: chat.CodeBadResume, Message: why}
+		return &chat.RefusedError{Code: chat.CodeBadResume, Message: why}
 	}
 	u.pending = nil
 	e.resumes = append(e.resumes, r)
@@ -325,7 +325,7 @@ func (e *engine) ChangeOwner(_ context.Context, threadID, owner string) error {
 	case e.unavailable != nil:
 		return e.unavailable
 	case u != nil && u.pending == nil:
-		return &chat.Refused{Code: chat.CodeTurnRunning, TurnID: u.ref.TurnID}
+		return &chat.RefusedError{Code: chat.CodeTurnRunning, TurnID: u.ref.TurnID}
 	case u != nil:
 		u.ref.Owner = owner
 	}

@@ -24,8 +24,8 @@ func describe(err error) *problem.Problem {
 	var (
 		p        *problem.Problem
 		problems dialect.Problems
-		renamed  dialect.Renamed
-		refused  *chat.Refused
+		renamed  dialect.RenamedFields
+		refused  *chat.RefusedError
 		large    *http.MaxBytesError
 		exceeded *db.Exceeded
 	)
@@ -83,7 +83,7 @@ func describe(err error) *problem.Problem {
 		Message: messages.Internal}
 }
 
-func describeRefusal(r *chat.Refused) *problem.Problem {
+func describeRefusal(r *chat.RefusedError) *problem.Problem {
 	switch r.Code {
 	case chat.CodeTurnRunning:
 		p := &problem.Problem{Status: http.StatusConflict, Code: r.Code, Message: messages.TurnRunning, TurnID: r.TurnID}

@@ -166,11 +166,11 @@ var refusalCases = []refusalCase{
 	{"no such method", chat.CodeMethod, 405, "", nil, sends("DELETE", "/api/chat", nil)},
 
 	{"a turn runs", chat.CodeTurnRunning, 409, "turn_id", nil, func(b *bundle, c *client) *http.Response {
-		b.engine.set(func() { b.engine.refuse = &chat.Refused{Code: chat.CodeTurnRunning, TurnID: someThread} })
+		b.engine.set(func() { b.engine.refuse = &chat.RefusedError{Code: chat.CodeTurnRunning, TurnID: someThread} })
 		return c.send("POST", "/api/chat", m{"message": "x", "on_busy": "reject"})
 	}},
 	{"a message that does not wait", chat.CodeTurnBegun, 409, "replaces", nil, func(b *bundle, c *client) *http.Response {
-		b.engine.set(func() { b.engine.refuse = &chat.Refused{Code: chat.CodeTurnBegun} })
+		b.engine.set(func() { b.engine.refuse = &chat.RefusedError{Code: chat.CodeTurnBegun} })
 		return c.send("POST", "/api/chat", m{"message": "x", "thread_id": someThread, "replaces": someThread})
 	}},
 	{"no turn to replace", chat.CodeValidation, 400, "replaces", nil, sends("POST", "/api/chat", m{"message": "x", "replaces": "x"})},

@@ -196,7 +196,7 @@ func TestBusyConversationsAreLimitedPerCaller(t *testing.T) {
 func TestMessagesThatNoThreadAcceptedAreNotCountedAsBusy(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]error{
-		"refused": &chat.Refused{Code: chat.CodeTurnRunning}, "without an answer": errors.New("connection refused"),
+		"refused": &chat.RefusedError{Code: chat.CodeTurnRunning}, "without an answer": errors.New("connection refused"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

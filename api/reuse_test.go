@@ -86,10 +86,10 @@ type laterThreads struct {
 	before func(chat.Submit) // a submit is refused
 }
 
-func (e laterThreads) Submit(ctx context.Context, s chat.Submit) (chat.Submitted, error) {
+func (e laterThreads) Submit(ctx context.Context, s chat.Submit) (chat.SubmitResult, error) {
 	if s.Generation > 0 {
 		e.before(s)
-		return chat.Submitted{}, &chat.Refused{Code: chat.CodeNotFound}
+		return chat.SubmitResult{}, &chat.RefusedError{Code: chat.CodeNotFound}
 	}
 	return e.engine.Submit(ctx, s)
 }
@@ -119,9 +119,9 @@ type busyThreads struct {
 	turn  string
 }
 
-func (e busyThreads) Submit(ctx context.Context, s chat.Submit) (chat.Submitted, error) {
+func (e busyThreads) Submit(ctx context.Context, s chat.Submit) (chat.SubmitResult, error) {
 	if e.first.CompareAndSwap(false, true) {
-		return chat.Submitted{}, &chat.Refused{Code: chat.CodeTurnRunning, TurnID: e.turn}
+		return chat.SubmitResult{}, &chat.RefusedError{Code: chat.CodeTurnRunning, TurnID: e.turn}
 	}
 	return e.engine.Submit(ctx, s)
 }

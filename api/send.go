@@ -39,7 +39,7 @@ func (s *server) send(c *gin.Context, media string, size int64, read func() ([]b
 	return nil
 }
 
-func (s *server) spool(read func() ([]byte, error)) (*request.Spooled, error) {
+func (s *server) spool(read func() ([]byte, error)) (*request.SpooledBody, error) {
 	raw, err := read()
 	if err != nil {
 		return nil, err

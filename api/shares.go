@@ -54,6 +54,17 @@ type shareBody struct {
 	Head string `json:"head"` // of the branch that is shared; empty: the newest
 }
 
+// readHead reads a shareBody and returns the turn that ends the branch.
+func readHead(c *gin.Context) (turn string, err error) {
+	var b shareBody
+	if err := request.Decode(c, &b); err != nil {
+		return "", err
+	}
+	var p dialect.Problems
+	p.ID("head", b.Head)
+	return chat.TurnOf(b.Head), p.Err()
+}
+
 // sharedJSON is what anybody with the link can read.
 type sharedJSON struct {
 	Title     string          `json:"title"`
@@ -98,13 +109,8 @@ func (s *server) createShare(c *gin.Context, id string) error {
 	if !s.sharing() {
 		return problem.NotFound
 	}
-	var b shareBody
-	if err := request.Decode(c, &b); err != nil {
-		return err
-	}
-	var p dialect.Problems
-	p.ID("head", b.Head)
-	if err := p.Err(); err != nil {
+	head, err := readHead(c)
+	if err != nil {
 		return err
 	}
 	ctx, who := c.Request.Context(), identity.Of(c)
@@ -124,7 +130,7 @@ func (s *server) createShare(c *gin.Context, id string) error {
 	if err := s.limits.AdmitChange(ctx, who, "shares"); err != nil {
 		return err
 	}
-	shared, scope, err := s.sharedMessages(ctx, who.ID, id, chat.TurnOf(b.Head))
+	shared, scope, err := s.sharedMessages(ctx, who.ID, id, head)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ type eventStream struct {
 	// reads returns mayRead for a space or a scope.
 	reads func(space string) func() bool
 	// Which events of the turn the client gets.
-	filter dialect.Shown
+	filter dialect.EventFilter
 }
 
 // open sends the headers of a stream; end it with close.
@@ -58,7 +58,7 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 	}
 	o := &eventStream{
 		w: c.Writer, rc: http.NewResponseController(c.Writer), ping: time.NewTicker(s.ping),
-		done: request.ClientContext(c).Done(), stop: s.Stop, wire: wire, filter: dialect.Shown{View: view},
+		done: request.ClientContext(c).Done(), stop: s.Stop, wire: wire, filter: dialect.EventFilter{View: view},
 	}
 	o.expired, o.stopExpiry = s.expiry(identity.Of(c))
 	who := identity.Of(c).ID

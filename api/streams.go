@@ -101,7 +101,7 @@ func (s *server) Answer(c *gin.Context, in dialect.Answer, wire dialect.NewWire)
 }
 
 // FollowRunning streams the turn that a thread runs, from its beginning.
-func (s *server) FollowRunning(c *gin.Context, in dialect.Running, wire dialect.NewWire) error {
+func (s *server) FollowRunning(c *gin.Context, in dialect.RunningTurn, wire dialect.NewWire) error {
 	if db.SpaceOf(c.Request.Context()) != "" {
 		if _, err := s.thisSpace(c.Request.Context(), identity.Of(c)); err != nil {
 			return err

@@ -12,11 +12,11 @@ import (
 type Threads interface {
 	// Submit sends the thread a turn whose row exists, or that is Unsaved. It is
 	// idempotent: for a repeated message that the rows did not show, it returns the turn
-	// of the first try. It returns a *chat.Refused with CodeTurnRunning when on_busy is
+	// of the first try. It returns a *chat.RefusedError with CodeTurnRunning when on_busy is
 	// reject and a turn runs, with CodeTurnBegun when Replaces does not wait, or with CodeNotFound when the turn's conversation was
 	// deleted and its id reused.
-	Submit(ctx context.Context, s chat.Submit) (chat.Submitted, error)
-	// Resume answers the pending interrupt. It returns a *chat.Refused (CodeNoInterrupt,
+	Submit(ctx context.Context, s chat.Submit) (chat.SubmitResult, error)
+	// Resume answers the pending interrupt. It returns a *chat.RefusedError (CodeNoInterrupt,
 	// CodeBadResume) when there is none or the answer does not fit.
 	Resume(ctx context.Context, r chat.Resume) error
 	// Cancel ends a turn. It is idempotent. open is false, without an error, when the
@@ -40,7 +40,7 @@ type Threads interface {
 	// including those that closed earlier.
 	ForgetThread(ctx context.Context, threadID string) error
 	// ChangeOwner gives an open thread to another owner. It does nothing when the thread
-	// has no open workflow. It returns a *chat.Refused with CodeTurnRunning while a turn
+	// has no open workflow. It returns a *chat.RefusedError with CodeTurnRunning while a turn
 	// runs.
 	ChangeOwner(ctx context.Context, threadID, owner string) error
 	// Ingest starts the ingest of an uploaded document.

@@ -109,7 +109,7 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 		return submittedTurn{Turn: row}, problem.Engine(err)
 	}
 	if got.Given && !created && !unsaved && s.hasOwnTurn(ctx, row, got.TurnID) {
-		got = chat.Submitted{TurnID: row.ID}
+		got = chat.SubmitResult{TurnID: row.ID}
 	}
 	message := row.ID
 	again := got.TurnID != message // a repeated message that the rows did not show, or one that a running turn reads
@@ -187,7 +187,7 @@ func (s *server) sentWithoutPlace(ctx context.Context, who identity.Caller, sub 
 }
 
 func isTurnConflict(err error) bool {
-	var refused *chat.Refused
+	var refused *chat.RefusedError
 	return errors.Is(err, db.ErrTurnConflict) || errors.As(err, &refused) && refused.Code == chat.CodeTurnConflict
 }
 
@@ -201,7 +201,7 @@ const giveUpTimeout = 500 * time.Millisecond
 func (s *server) giveUp(ctx context.Context, t chat.Turn, cause error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
 	defer cancel()
-	var refused *chat.Refused
+	var refused *chat.RefusedError
 	var err error
 	if errors.As(cause, &refused) {
 		err = s.Store.UnmarkTurn(ctx, t.Owner, t.ID, chat.TurnNew)
@@ -254,9 +254,9 @@ func (s *server) settleLostBefore(ctx context.Context, owner string, in dialect.
 // submitToThread submits a turn to its thread. If the thread remembers turns that the database
 // does not have, because a backup was restored, it submits again with flags that
 // make the thread ignore them.
-func (s *server) submitToThread(ctx context.Context, submit chat.Submit, sent time.Time) (got chat.Submitted, err error) {
+func (s *server) submitToThread(ctx context.Context, submit chat.Submit, sent time.Time) (got chat.SubmitResult, err error) {
 	got, err = s.Threads.Submit(ctx, submit)
-	var refused *chat.Refused
+	var refused *chat.RefusedError
 	switch {
 	case errors.As(err, &refused) && refused.Code == chat.CodeTurnRunning:
 		// The running turn may be lost, and is settled now; or it had ended before the
@@ -291,7 +291,7 @@ const (
 
 // submitWhenIdle submits a turn until the thread has noticed that its running turn has
 // ended. Threads.Submit does not retry this refusal, only failures of Temporal.
-func (s *server) submitWhenIdle(ctx context.Context, submit chat.Submit) (got chat.Submitted, err error) {
+func (s *server) submitWhenIdle(ctx context.Context, submit chat.Submit) (got chat.SubmitResult, err error) {
 	for try := range idleRetries {
 		if try > 0 {
 			select {
@@ -300,7 +300,7 @@ func (s *server) submitWhenIdle(ctx context.Context, submit chat.Submit) (got ch
 			case <-time.After(idleRetryInterval):
 			}
 		}
-		var refused *chat.Refused
+		var refused *chat.RefusedError
 		got, err = s.Threads.Submit(ctx, submit)
 		if !errors.As(err, &refused) || refused.Code != chat.CodeTurnRunning {
 			break

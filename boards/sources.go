@@ -11,7 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/cite"
-	"github.com/palaver-chat/palaver/documents/naming"
+	"github.com/palaver-chat/palaver/internal/naming"
 )
 
 // Library is the part of a store with the documents that items come from.

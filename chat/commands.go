@@ -36,8 +36,8 @@ type Submit struct {
 	Cancelled bool
 }
 
-// Submitted is a thread's reply when it has accepted a turn.
-type Submitted struct {
+// SubmitResult is a thread's reply when it has accepted a turn.
+type SubmitResult struct {
 	// TurnID is the message's turn, from this or an earlier send.
 	TurnID string
 	// Given: the turn TurnID runs, and will read the message.
@@ -148,14 +148,14 @@ func ClientKey(clientTurnID string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Refused is the error of a rejected command, with a code of docs/errors.md.
-type Refused struct {
+// RefusedError is the error of a rejected command, with a code of docs/errors.md.
+type RefusedError struct {
 	Code    string // CodeTurnRunning, CodeTurnBegun, CodeNoInterrupt, CodeBadResume, CodeTurnConflict, CodeDatabase, CodeNotFound
 	Message string
 	TurnID  string // the running turn, for CodeTurnRunning
 }
 
-func (r *Refused) Error() string { return r.Code + ": " + r.Message }
+func (r *RefusedError) Error() string { return r.Code + ": " + r.Message }
 
 // ErrCannotReplay means that the worker cannot run a thread: its code does not fit
 // the recorded history, or is older than the thread's version. A retry does not help

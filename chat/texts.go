@@ -36,7 +36,7 @@ func PieceKey(n int) string { return "piece:" + strconv.Itoa(n) }
 // source: a JSON list.
 func UnverifiedKey(n int) string { return "unverified:" + strconv.Itoa(n) }
 
-// SaidKey is the key of the result of a turn's n-th model call: activities.Written, as
+// SaidKey is the key of the result of a turn's n-th model call: activities.ModelResult, as
 // JSON.
 func SaidKey(n int) string { return "said:" + strconv.Itoa(n) }
 

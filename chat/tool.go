@@ -47,7 +47,7 @@ type CallRef struct {
 	Name     string `json:"name"`
 	Editable bool   `json:"editable,omitempty"`
 	// Hash is the hash of the arguments that are shown, with which the call may run;
-	// empty in turns from before hashes existed.
+	// empty for a call that cannot be made.
 	Hash string `json:"hash,omitempty"`
 	// Pin is the fingerprint of the tool's definition that the model read; empty for our
 	// own tools.

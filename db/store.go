@@ -76,8 +76,8 @@ type Settlement struct {
 	At                      time.Time
 }
 
-// Settled is the stored terminal event of a turn. Again: the turn was settled before.
-type Settled struct {
+// SettledTurn is the stored terminal event of a turn. Again: the turn was settled before.
+type SettledTurn struct {
 	chat.Event
 	Again bool
 }
@@ -300,7 +300,7 @@ type Turns interface {
 
 	// Settle ends the turn and deletes its texts and drafts. A second call for the
 	// same turn changes nothing and returns the stored terminal event.
-	Settle(ctx context.Context, s Settlement) (Settled, error)
+	Settle(ctx context.Context, s Settlement) (SettledTurn, error)
 	// Events is the log of a settled turn after n, terminal event included;
 	// ErrNotFound while the turn is open.
 	Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/extract"
-	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/imports/links"
+	"github.com/palaver-chat/palaver/internal/naming"
 )
 
 // Remote is a document at its source.

@@ -8,8 +8,8 @@ import (
 	"unicode"
 
 	"github.com/palaver-chat/palaver/documents/extract"
-	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/naming"
 )
 
 // maxTitle is the length of the longest title, in characters.

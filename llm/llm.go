@@ -123,8 +123,8 @@ const (
 	FinishAbort  Finish = "abort"  // the provider gave up in the middle
 )
 
-// Used is a tool call with its result, in Facts.
-type Used struct {
+// ToolUse is a tool call with its result, in Facts.
+type ToolUse struct {
 	Call    ToolCall
 	Content string
 	IsError bool
@@ -175,11 +175,11 @@ type Facts struct {
 	WebAllowed bool
 	Weak       bool // the passages have too little for an answer
 	Now        time.Time
-	Tools      []Tool   // what may be called
-	Used       []Used   // tool calls of this turn, in order
-	Images     int      // pictures that came with the message
-	Board      *Board   // the discovery board that the message is about; nil: none
-	References []string // ids of its items that the person named beside the message
+	Tools      []Tool    // what may be called
+	Used       []ToolUse // tool calls of this turn, in order
+	Images     int       // pictures that came with the message
+	Board      *Board    // the discovery board that the message is about; nil: none
+	References []string  // ids of its items that the person named beside the message
 }
 
 // Board is a discovery board.

@@ -7,9 +7,9 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Metered collects the usage of calls whose results have none: Embed. Safe for
+// UsageMeter collects the usage of calls whose results have none: Embed. Safe for
 // concurrent use.
-type Metered struct {
+type UsageMeter struct {
 	mu    sync.Mutex
 	usage chat.Usage
 }
@@ -17,14 +17,14 @@ type Metered struct {
 type meteredKey struct{}
 
 // WithMeter returns a context whose embeddings are counted.
-func WithMeter(ctx context.Context) (context.Context, *Metered) {
-	m := &Metered{}
+func WithMeter(ctx context.Context) (context.Context, *UsageMeter) {
+	m := &UsageMeter{}
 	return context.WithValue(ctx, meteredKey{}, m), m
 }
 
 // Meter adds usage to the context's count, if it has one. Models call it in Embed.
 func Meter(ctx context.Context, u chat.Usage) {
-	m, _ := ctx.Value(meteredKey{}).(*Metered)
+	m, _ := ctx.Value(meteredKey{}).(*UsageMeter)
 	if m == nil {
 		return
 	}
@@ -34,7 +34,7 @@ func Meter(ctx context.Context, u chat.Usage) {
 }
 
 // Usage returns what was counted so far.
-func (m *Metered) Usage() chat.Usage {
+func (m *UsageMeter) Usage() chat.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.usage

@@ -120,8 +120,8 @@ type proposer struct {
 	now   func() time.Time
 }
 
-// proposed is what a model reads about its proposal.
-type proposed struct {
+// proposalResult is what a model reads about its proposal.
+type proposalResult struct {
 	Proposal string      `json:"proposal"`
 	Status   board.State `json:"status"`
 	Note     string      `json:"note"`
@@ -142,18 +142,18 @@ func (p proposer) run(ctx context.Context, tool string, c Call) (Result, error) 
 	var invalid *board.Invalid
 	switch {
 	case errors.As(wrong, &invalid) && c.Failed:
-		return said(true, proposed{Proposal: c.ID, Status: board.Failed, Note: "It was not proposed: " + invalid.Error() + ". The person sees that. Do not try again."})
+		return said(true, proposalResult{Proposal: c.ID, Status: board.Failed, Note: "It was not proposed: " + invalid.Error() + ". The person sees that. Do not try again."})
 	case errors.As(wrong, &invalid):
-		return said(true, proposed{Proposal: c.ID, Status: board.Failed, Note: "It was not proposed: " + invalid.Error() + ". Correct the call once, or ask the person."})
+		return said(true, proposalResult{Proposal: c.ID, Status: board.Failed, Note: "It was not proposed: " + invalid.Error() + ". Correct the call once, or ask the person."})
 	case errors.Is(err, boards.ErrTooLarge), errors.Is(err, boards.ErrBusy):
 		return Failed(messages.Plain("It was not proposed: " + err.Error() + ".")), nil
 	case err != nil || wrong != nil:
 		return Result{}, fmt.Errorf("%s: %w", tool, errors.Join(err, wrong))
 	}
-	return said(false, proposed{c.ID, board.Pending, "The person sees the proposal and decides. The board has not changed.", call.Tool, call.Params})
+	return said(false, proposalResult{c.ID, board.Pending, "The person sees the proposal and decides. The board has not changed.", call.Tool, call.Params})
 }
 
-func said(isError bool, p proposed) (Result, error) {
+func said(isError bool, p proposalResult) (Result, error) {
 	b, err := json.Marshal(p)
 	return Result{Content: string(b), IsError: isError}, err
 }

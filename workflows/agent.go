@@ -68,7 +68,7 @@ func AgentInfos(agents []Agent) chat.Agents {
 
 // runAgent runs the agent that the message asked for, after the preparation that all agents
 // share. Remembered approvals are kept, however the turn ends.
-func (u *turn) runAgent(ctx workflow.Context, begun activities.Begun) (activities.Ending, error) {
+func (u *turn) runAgent(ctx workflow.Context, begun activities.BeginResult) (activities.Ending, error) {
 	u.approved = append(slices.Clone(begun.Approved), u.Remembered...)
 	u.noticeNoImages(ctx, begun.NoImages)
 	u.agent = u.thread.agentNamed(begun.Agent)

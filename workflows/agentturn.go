@@ -38,9 +38,9 @@ type Turn struct {
 
 	ctx      workflow.Context
 	turn     *turn
-	begun    activities.Begun
+	begun    activities.BeginResult
 	used     map[string]int // how often the name of a step was used
-	asked    []activities.Asked
+	asked    []activities.AskedQuestion
 	docs     []string // beside those of Outcome
 	answered bool
 	err      error // the first one
@@ -68,7 +68,7 @@ type ToolCall struct {
 // ModelCall says how a round calls the model.
 type ModelCall struct {
 	// Activity is a func(context.Context, activities.TurnRef, activities.Stage, args…)
-	// (activities.Written, error).
+	// (activities.ModelResult, error).
 	Activity any
 	// Args follow the stage; nil: the agent's own questions with their answers.
 	Args    []any
@@ -190,7 +190,7 @@ func (t *Turn) askOwn(name string, q chat.Question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	asked := activities.Asked{Question: q.Text, Value: answer}
+	asked := activities.AskedQuestion{Question: q.Text, Value: answer}
 	if q.Type == chat.Choice {
 		asked.Label = q.OptionLabel(answer.Text(), "").Text
 		asked.Value = chat.ResumeValue{Type: answer.Type}

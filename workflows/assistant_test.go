@@ -28,14 +28,14 @@ import (
 var oneThought = chat.Usage{TokensIn: 10, TokensOut: 1, Calls: 1}
 
 // finalCall is a model call that ends the answer.
-func finalCall() activities.Written {
-	return activities.Written{Chars: 20, Usage: oneThought, Attempt: 1}
+func finalCall() activities.ModelResult {
+	return activities.ModelResult{Chars: 20, Usage: oneThought, Attempt: 1}
 }
 
 // toolCalls is a model call that asks for tools: "search" has no side effects, "draw"
 // has some and needs approval. A "!" after the name marks a refused call.
-func toolCalls(first int, names ...string) activities.Written {
-	w := activities.Written{Usage: oneThought, Attempt: 1}
+func toolCalls(first int, names ...string) activities.ModelResult {
+	w := activities.ModelResult{Usage: oneThought, Attempt: 1}
 	for i, name := range names {
 		name, refused := strings.CutSuffix(name, "!")
 		c := activities.RequestedCall{CallRef: chat.CallRef{ID: fmt.Sprintf("c%d", first+i), Name: name}, Refused: refused}
@@ -48,7 +48,7 @@ func toolCalls(first int, names ...string) activities.Written {
 }
 
 // assistantTurn is an assistant's turn whose model calls return thoughts.
-func assistantTurn(thoughts ...activities.Written) *script {
+func assistantTurn(thoughts ...activities.ModelResult) *script {
 	s := clearTurn()
 	s.begin.Agent = chat.AgentAssistant
 	s.thoughts = thoughts
@@ -487,11 +487,11 @@ func TestPicturesThatTheModelCannotSeeGiveOneNotice(t *testing.T) {
 
 func TestDocumentsAgentCallsToolsByTheSameLoop(t *testing.T) {
 	s := clearTurn()
-	s.write = func(_ context.Context, n int) (activities.Written, error) {
+	s.write = func(_ context.Context, n int) (activities.ModelResult, error) {
 		if n == 1 {
 			return toolCalls(1, "search"), nil
 		}
-		return activities.Written{Chars: 10, Citations: 1, Attempt: 1}, nil
+		return activities.ModelResult{Chars: 10, Citations: 1, Attempt: 1}, nil
 	}
 	e := runTurn(t, s)
 	require.Equal(t, []string{
@@ -555,7 +555,7 @@ func TestManyQuestionsOfOneTurnKeepNoTextInTheHistory(t *testing.T) {
 	s := clearTurn()
 	s.intent.Action = chat.Summarize
 	s.docs = []documents.Docs{{Confidence: chat.High}}
-	s.answers = []documents.Answered{{}}
+	s.answers = []documents.ReadAnswerResult{{}}
 	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	for i := range 20 {

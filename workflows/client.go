@@ -65,18 +65,18 @@ func retry[T any](ctx context.Context, transient func(error) bool, try func() (T
 
 // Submit submits the turn to its thread, and starts the workflow if none is open. It
 // returns the turn of the message (for a retry that of the first submit) and what it
-// has recorded so far. A *chat.Refused says that the thread rejected it.
+// has recorded so far. A *chat.RefusedError says that the thread rejected it.
 //
 // It is retried until ctx ends, and is idempotent: the update's id is the turn's. A
 // server limits the concurrent updates of one workflow (10 by default) and refuses
 // more; those are retried with the same id. So no submit of a burst is lost or
 // doubled. The turns run in the order in which the thread accepted them.
-func (c *Client) Submit(ctx context.Context, s chat.Submit) (chat.Submitted, error) {
-	taken, err := retry(ctx, isTransient, func() (chat.Submitted, error) { return c.submitOnce(ctx, s) })
+func (c *Client) Submit(ctx context.Context, s chat.Submit) (chat.SubmitResult, error) {
+	taken, err := retry(ctx, isTransient, func() (chat.SubmitResult, error) { return c.submitOnce(ctx, s) })
 	return taken, asRefused(err)
 }
 
-func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.Submitted, err error) {
+func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.SubmitResult, err error) {
 	ctx, cancel := context.WithTimeout(ctx, updateTimeout)
 	defer cancel()
 	start := c.Temporal.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
@@ -112,7 +112,7 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.Subm
 	if err := handle.Get(ctx, &reply); err != nil {
 		return taken, err
 	}
-	return chat.Submitted{TurnID: reply.TurnID, Given: reply.Given, Log: reply.Log}, nil
+	return chat.SubmitResult{TurnID: reply.TurnID, Given: reply.Given, Log: reply.Log}, nil
 }
 
 func (c *Client) submitRequest(s chat.Submit) SubmitRequest {
@@ -125,7 +125,7 @@ func (c *Client) submitRequest(s chat.Submit) SubmitRequest {
 		r.Client = ""
 	}
 	if t := s.Unsaved; t != nil {
-		r.Unsaved = &activities.Unsaved{ClientTurnID: t.ClientTurnID, Content: t.Content, ContentHash: t.ContentHash, CreatedAt: t.CreatedAt}
+		r.Unsaved = &activities.UnsavedTurn{ClientTurnID: t.ClientTurnID, Content: t.Content, ContentHash: t.ContentHash, CreatedAt: t.CreatedAt}
 	}
 	return r
 }
@@ -142,7 +142,7 @@ func isTransient(err error) bool {
 		errors.As(err, new(*client.WorkflowUpdateServiceTimeoutOrCanceledError)) // retry ends when the caller's own time is up
 }
 
-// asRefused turns a typed error of the workflow into a *chat.Refused.
+// asRefused turns a typed error of the workflow into a *chat.RefusedError.
 func asRefused(err error) error {
 	var app *temporal.ApplicationError
 	if !errors.As(err, &app) {
@@ -150,20 +150,20 @@ func asRefused(err error) error {
 	}
 	switch app.Type() {
 	case chat.CodeTurnRunning, chat.CodeTurnBegun, chat.CodeNoInterrupt, chat.CodeBadResume, chat.CodeTurnConflict, chat.CodeDatabase, chat.CodeNotFound:
-		r := &chat.Refused{Code: app.Type(), Message: app.Message()}
+		r := &chat.RefusedError{Code: app.Type(), Message: app.Message()}
 		_ = app.Details(&r.TurnID) // only turn_running has one
 		return r
 	}
 	return err
 }
 
-// Resume answers the pending interrupt. It returns a *chat.Refused when there is
+// Resume answers the pending interrupt. It returns a *chat.RefusedError when there is
 // none or the answer does not fit. Retries share one update id, so that an answer
 // whose acknowledgement was lost is not refused as a second one.
 func (c *Client) Resume(ctx context.Context, r chat.Resume) error {
 	return c.update(ctx, r.ThreadID, UpdateResume,
 		ResumeRequest{InterruptID: r.InterruptID, Value: r.Value, Channel: r.Channel, Rules: c.rules()},
-		&chat.Refused{Code: chat.CodeNoInterrupt, Message: "no question is open"})
+		&chat.RefusedError{Code: chat.CodeNoInterrupt, Message: "no question is open"})
 }
 
 // update sends an update to a thread's open run, again with the same id until it has an answer.

@@ -18,7 +18,7 @@ import (
 )
 
 // customTurn is a turn of a custom agent, whose model calls return thoughts.
-func customTurn(answer func(*workflows.Turn) error, thoughts ...activities.Written) *script {
+func customTurn(answer func(*workflows.Turn) error, thoughts ...activities.ModelResult) *script {
 	s := assistantTurn(thoughts...)
 	s.begin.Agent = "custom"
 	s.checked = []string{"known"}

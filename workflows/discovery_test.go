@@ -12,7 +12,7 @@ import (
 )
 
 // boardTurn is a turn about a board whose proposals are rejected.
-func boardTurn(thoughts ...activities.Written) *script {
+func boardTurn(thoughts ...activities.ModelResult) *script {
 	s := assistantTurn(thoughts...)
 	s.begin.Agent = chat.AgentDiscovery
 	s.tool = func(context.Context, activities.CallRequest, int) (activities.CallResult, error) {

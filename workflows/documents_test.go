@@ -42,7 +42,7 @@ func TestPlainTurnRunsAllNodes(t *testing.T) {
 func TestLabelOfATurnSaysWhatItDoes(t *testing.T) {
 	s := clearTurn()
 	s.intent.Action = chat.Summarize
-	s.docs, s.answers = []documents.Docs{{Confidence: chat.High}}, []documents.Answered{{IDs: []string{"a"}}}
+	s.docs, s.answers = []documents.Docs{{Confidence: chat.High}}, []documents.ReadAnswerResult{{IDs: []string{"a"}}}
 	p := newHarness(t, s)
 	label := func() string {
 		var m sdk.WorkflowMetadata
@@ -147,7 +147,7 @@ func TestDocumentsAreResolvedAgainOnlyWhenTheyDoNotFitTheAction(t *testing.T) {
 				{IDs: []string{"d1"}, Confidence: chat.High, Called: c.called},
 				{IDs: []string{"d1", "d2"}, Confidence: chat.High, Called: true},
 			}
-			s.answers = []documents.Answered{{IDs: []string{"d2"}}}
+			s.answers = []documents.ReadAnswerResult{{IDs: []string{"d2"}}}
 			var answers []chat.ResumeValue
 			if c.calls == 1 && c.action == chat.Compare {
 				answers = append(answers, answer(chat.TextInput, "the other"))
@@ -178,7 +178,7 @@ func TestUnknownNameIsAskedAboutAndAnsweredByIDNameOrMention(t *testing.T) {
 	s := clearTurn()
 	s.intent.Action = chat.Summarize // an inquiry is searched, with a notice
 	s.docs = []documents.Docs{{Confidence: chat.Low, Unresolved: true, Called: true}}
-	s.answers = []documents.Answered{{}, {IDs: []string{"d3"}}}
+	s.answers = []documents.ReadAnswerResult{{}, {IDs: []string{"d3"}}}
 	e := runTurn(t, s, answer(chat.TextInput, "no idea"), answer(chat.TextInput, "Circular 7"))
 	require.Equal(t, []string{"d3"}, e.DocIDs)
 	require.Equal(t, chat.TextUnresolved, e.Log[3].Question.Ref)
@@ -189,14 +189,14 @@ func TestMissingInputsAreAskedForUntilTheyAreGiven(t *testing.T) {
 	for name, c := range map[string]struct {
 		action  chat.Action
 		docs    documents.Docs
-		answers []documents.Answered
+		answers []documents.ReadAnswerResult
 		prompts []string
 	}{
-		"compare with none":  {chat.Compare, documents.Docs{}, []documents.Answered{{IDs: []string{"a"}}, {IDs: []string{"b"}}}, []string{"compare_none", "compare_two"}},
-		"compare with one":   {chat.Compare, documents.Docs{IDs: []string{"a"}}, []documents.Answered{{}, {IDs: []string{"b"}}}, []string{"compare_two", "compare_two"}},
-		"summarize nothing":  {chat.Summarize, documents.Docs{}, []documents.Answered{{IDs: []string{"a"}}}, []string{"summarize_doc"}},
-		"audit nothing":      {chat.Audit, documents.Docs{}, []documents.Answered{{IDs: []string{"a"}}, {Text: true}}, []string{"audit_target", "audit_text"}},
-		"audit without text": {chat.Audit, documents.Docs{IDs: []string{"a"}}, []documents.Answered{{Text: true}}, []string{"audit_text"}},
+		"compare with none":  {chat.Compare, documents.Docs{}, []documents.ReadAnswerResult{{IDs: []string{"a"}}, {IDs: []string{"b"}}}, []string{"compare_none", "compare_two"}},
+		"compare with one":   {chat.Compare, documents.Docs{IDs: []string{"a"}}, []documents.ReadAnswerResult{{}, {IDs: []string{"b"}}}, []string{"compare_two", "compare_two"}},
+		"summarize nothing":  {chat.Summarize, documents.Docs{}, []documents.ReadAnswerResult{{IDs: []string{"a"}}}, []string{"summarize_doc"}},
+		"audit nothing":      {chat.Audit, documents.Docs{}, []documents.ReadAnswerResult{{IDs: []string{"a"}}, {Text: true}}, []string{"audit_target", "audit_text"}},
+		"audit without text": {chat.Audit, documents.Docs{IDs: []string{"a"}}, []documents.ReadAnswerResult{{Text: true}}, []string{"audit_text"}},
 		"audit complete":     {chat.Audit, documents.Docs{IDs: []string{"a"}, HasText: true}, nil, nil},
 		"audit a document":   {chat.Audit, documents.Docs{IDs: []string{"mail", "rules"}}, nil, nil},
 	} {
@@ -275,25 +275,25 @@ func TestWebIsSearchedWhenWantedUnlessTheDocumentsSuffice(t *testing.T) {
 }
 
 func TestLowRetrievalAsksAndEachOptionGoesOn(t *testing.T) {
-	low := documents.Retrieved{Confidence: chat.Low}
-	good := documents.Retrieved{ChunkIDs: []string{"d9.0"}, Confidence: chat.High}
+	low := documents.RetrieveResult{Confidence: chat.Low}
+	good := documents.RetrieveResult{ChunkIDs: []string{"d9.0"}, Confidence: chat.High}
 	tags := answer(chat.RetrievalLow, chat.OptionTagDocs)
 	tags.TaggedDocs = []string{"d9"}
 	for name, c := range map[string]struct {
 		answer chat.ResumeValue
-		found  []documents.Retrieved
+		found  []documents.RetrieveResult
 		web    bool
 		chunks []string
 	}{
-		"tag documents":  {tags, []documents.Retrieved{low, good}, false, []string{"d9.0"}},
-		"search the web": {answer(chat.RetrievalLow, chat.OptionWebSearch), []documents.Retrieved{low}, true, nil},
-		"continue":       {answer(chat.RetrievalLow, chat.OptionContinue), []documents.Retrieved{low}, false, nil},
+		"tag documents":  {tags, []documents.RetrieveResult{low, good}, false, []string{"d9.0"}},
+		"search the web": {answer(chat.RetrievalLow, chat.OptionWebSearch), []documents.RetrieveResult{low}, true, nil},
+		"continue":       {answer(chat.RetrievalLow, chat.OptionContinue), []documents.RetrieveResult{low}, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := clearTurn()
 			s.docs = []documents.Docs{{Confidence: chat.High}}
 			s.found, s.web = c.found, documents.WebResult{Results: 2}
-			s.answers = []documents.Answered{{IDs: []string{"d9"}}}
+			s.answers = []documents.ReadAnswerResult{{IDs: []string{"d9"}}}
 			e := runTurn(t, s, c.answer)
 			require.Equal(t, chat.TurnCompleted, e.Status)
 			require.Contains(t, summary(e.Log), "interrupt retrieval_low")
@@ -306,7 +306,7 @@ func TestLowRetrievalAsksAndEachOptionGoesOn(t *testing.T) {
 func TestQuestionAfterLittleWasFoundNamesTheBestPassages(t *testing.T) {
 	s := clearTurn()
 	s.docs = []documents.Docs{{Confidence: chat.High}}
-	s.found = []documents.Retrieved{{Confidence: chat.Low, Closest: []string{"d1.0", "d1.3"}}}
+	s.found = []documents.RetrieveResult{{Confidence: chat.Low, Closest: []string{"d1.0", "d1.3"}}}
 	e := runTurn(t, s, answer(chat.RetrievalLow, chat.OptionContinue))
 	i := slices.IndexFunc(e.Log, func(e chat.Entry) bool { return e.Type == chat.EventInterrupt })
 	require.Equal(t, []string{"d1.0", "d1.3"}, e.Log[i].Question.ChunkIDs)
@@ -316,7 +316,7 @@ func TestForbiddenWebSearchIsNoOption(t *testing.T) {
 	s := clearTurn()
 	s.begin.NoWebSearch = true
 	s.docs = []documents.Docs{{Confidence: chat.High}}
-	s.found = []documents.Retrieved{{Confidence: chat.Low}}
+	s.found = []documents.RetrieveResult{{Confidence: chat.Low}}
 	e := runTurn(t, s, answer(chat.RetrievalLow, chat.OptionContinue))
 	require.Equal(t, chat.TurnCompleted, e.Status)
 	i := slices.IndexFunc(e.Log, func(e chat.Entry) bool { return e.Question != nil })
@@ -326,7 +326,7 @@ func TestForbiddenWebSearchIsNoOption(t *testing.T) {
 
 // Rule D10.
 func TestAnswerFromTheWebIsNotReplacedWhileAnImportIsOpen(t *testing.T) {
-	importing := documents.Retrieved{Confidence: chat.Low, Importing: true}
+	importing := documents.RetrieveResult{Confidence: chat.Low, Importing: true}
 	for name, c := range map[string]struct {
 		wanted bool
 		result documents.WebResult
@@ -338,7 +338,7 @@ func TestAnswerFromTheWebIsNotReplacedWhileAnImportIsOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := clearTurn()
-			s.intent.WebSearch, s.web, s.found = c.wanted, c.result, []documents.Retrieved{importing}
+			s.intent.WebSearch, s.web, s.found = c.wanted, c.result, []documents.RetrieveResult{importing}
 			e := runTurn(t, s)
 			require.Equal(t, chat.TurnCompleted, e.Status)
 			require.Contains(t, summary(e.Log), "text piece:1")
@@ -361,8 +361,8 @@ func TestAnswerAfterTheQuestionIsNotReplacedWhenAnImportOpenedMeanwhile(t *testi
 	for name, a := range map[string]chat.ResumeValue{"tag documents": tags, "search the web": answer(chat.RetrievalLow, chat.OptionWebSearch)} {
 		t.Run(name, func(t *testing.T) {
 			s := clearTurn()
-			s.found = []documents.Retrieved{{Confidence: chat.Low}, {Confidence: chat.Low, ChunkIDs: []string{"d9.0"}, Importing: true}}
-			s.web, s.answers = documents.WebResult{Results: 2}, []documents.Answered{{IDs: []string{"d9"}}}
+			s.found = []documents.RetrieveResult{{Confidence: chat.Low}, {Confidence: chat.Low, ChunkIDs: []string{"d9.0"}, Importing: true}}
+			s.web, s.answers = documents.WebResult{Results: 2}, []documents.ReadAnswerResult{{IDs: []string{"d9"}}}
 			e := runTurn(t, s, a)
 			require.Equal(t, chat.TurnCompleted, e.Status)
 			require.Zero(t, s.calls["SayImporting"])
@@ -383,8 +383,10 @@ func TestSmallTalkIsAnsweredWithoutQuestionsOrAnAction(t *testing.T) {
 	s := clearTurn()
 	s.intent = documents.Intent{Action: chat.Talk, Confidence: chat.High}
 	s.docs = []documents.Docs{{Confidence: chat.High, Called: true}}
-	s.found = []documents.Retrieved{{Confidence: chat.High}}
-	s.write = func(context.Context, int) (activities.Written, error) { return activities.Written{Chars: 10}, nil }
+	s.found = []documents.RetrieveResult{{Confidence: chat.High}}
+	s.write = func(context.Context, int) (activities.ModelResult, error) {
+		return activities.ModelResult{Chars: 10}, nil
+	}
 	e := runTurn(t, s)
 	require.Equal(t, []string{
 		"turn_started", "status intent_resolver", "status doc_resolver", "status validate_inputs", "status model", "text piece:1", "status format_response",
@@ -398,18 +400,18 @@ func TestSmallTalkIsAnsweredWithoutQuestionsOrAnAction(t *testing.T) {
 // Rule N19.
 func TestWebSearchIsOfferedOnlyWhereItCanHelp(t *testing.T) {
 	for name, c := range map[string]struct {
-		found  documents.Retrieved
+		found  documents.RetrieveResult
 		wanted bool
 		web    documents.WebResult
 		want   []string
 	}{
-		"it can":         {documents.Retrieved{Confidence: chat.Low}, false, documents.WebResult{}, []string{"tag_docs", "web_search", "continue"}},
-		"not configured": {documents.Retrieved{Confidence: chat.Low, NoWeb: true}, false, documents.WebResult{}, []string{"tag_docs", "continue"}},
-		"found nothing":  {documents.Retrieved{Confidence: chat.Low}, true, documents.WebResult{Empty: true}, []string{"tag_docs", "continue"}},
+		"it can":         {documents.RetrieveResult{Confidence: chat.Low}, false, documents.WebResult{}, []string{"tag_docs", "web_search", "continue"}},
+		"not configured": {documents.RetrieveResult{Confidence: chat.Low, NoWeb: true}, false, documents.WebResult{}, []string{"tag_docs", "continue"}},
+		"found nothing":  {documents.RetrieveResult{Confidence: chat.Low}, true, documents.WebResult{Empty: true}, []string{"tag_docs", "continue"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := clearTurn()
-			s.found, s.web, s.intent.WebSearch = []documents.Retrieved{c.found}, c.web, c.wanted
+			s.found, s.web, s.intent.WebSearch = []documents.RetrieveResult{c.found}, c.web, c.wanted
 			e := runTurn(t, s, answer(chat.RetrievalLow, chat.OptionContinue))
 			var options []string
 			for _, entry := range e.Log {

@@ -28,18 +28,18 @@ type script struct {
 	mu      sync.Mutex
 	calls   map[string]int
 	endings []activities.Ending
-	begin   activities.Begun
+	begin   activities.BeginResult
 	intent  documents.Intent
 	docs    []documents.Docs // by call; the last one repeats
 	ruled   *documents.Docs  // what DocsByRules returns
 	asked   []docsCall
 	intents []activities.TurnRef // of InferIntent
-	answers []documents.Answered
-	found   []documents.Retrieved
+	answers []documents.ReadAnswerResult
+	found   []documents.RetrieveResult
 	web     documents.WebResult
 	webOff  bool
 	writes  []writeCall
-	write   func(ctx context.Context, attempt int) (activities.Written, error)
+	write   func(ctx context.Context, attempt int) (activities.ModelResult, error)
 	settle  func() error
 	others  []activities.OtherTurns // of the turns that began
 	parents []string                // that turns began with
@@ -47,11 +47,11 @@ type script struct {
 	texts   map[string]string       // answers that were stored
 	log     []chat.Entry            // entries that were stored
 
-	onBegin  func(ref activities.TurnRef) (activities.Begun, error)
+	onBegin  func(ref activities.TurnRef) (activities.BeginResult, error)
 	onIntent func(ctx context.Context, n int) error
 	onDocs   func(ctx context.Context, n int) error
 
-	thoughts     []activities.Written // by call; the last one repeats
+	thoughts     []activities.ModelResult // by call; the last one repeats
 	thinks       []thinkCall
 	thinkErr     error
 	misfit       bool // decisions change arguments so that they do not fit
@@ -86,17 +86,17 @@ type writeCall struct {
 type thinkCall struct {
 	activities.TurnRef
 	activities.Stage
-	Asked []activities.Asked
+	Asked []activities.AskedQuestion
 }
 
 // clearTurn is a turn without questions.
 func clearTurn() *script {
 	return &script{
 		calls:  map[string]int{},
-		begin:  activities.Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments},
+		begin:  activities.BeginResult{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments},
 		intent: documents.Intent{Action: chat.Inquire, Confidence: chat.High, Usage: chat.Usage{TokensIn: 1, Calls: 1}},
 		docs:   []documents.Docs{{IDs: []string{"d1"}, Confidence: chat.High, Usage: chat.Usage{TokensIn: 2, Calls: 1}}},
-		found:  []documents.Retrieved{{ChunkIDs: []string{"d1.0"}, Confidence: chat.High, Score: 0.9}},
+		found:  []documents.RetrieveResult{{ChunkIDs: []string{"d1.0"}, Confidence: chat.High, Score: 0.9}},
 	}
 }
 
@@ -109,7 +109,7 @@ func (s *script) count(name string) int {
 
 func stepName[T any](list []T, call int) T { return list[min(call, len(list))-1] }
 
-func (s *script) BeginTurn(_ context.Context, ref activities.TurnRef) (activities.Begun, error) {
+func (s *script) BeginTurn(_ context.Context, ref activities.TurnRef) (activities.BeginResult, error) {
 	s.count("BeginTurn")
 	if s.onBegin != nil {
 		if b, err := s.onBegin(ref); err != nil || b.Agent != "" {
@@ -162,11 +162,11 @@ func (s *script) InferDocs(ctx context.Context, ref activities.TurnRef, action c
 	return stepName(s.docs, n), nil
 }
 
-func (s *script) ReadAnswer(context.Context, activities.TurnRef, documents.AnswerRequest) (documents.Answered, error) {
+func (s *script) ReadAnswer(context.Context, activities.TurnRef, documents.AnswerRequest) (documents.ReadAnswerResult, error) {
 	return stepName(s.answers, s.count("ReadAnswer")), nil
 }
 
-func (s *script) Retrieve(context.Context, activities.TurnRef, documents.RetrieveRequest) (documents.Retrieved, error) {
+func (s *script) Retrieve(context.Context, activities.TurnRef, documents.RetrieveRequest) (documents.RetrieveResult, error) {
 	return stepName(s.found, s.count("Retrieve")), nil
 }
 
@@ -189,7 +189,7 @@ func (s *script) SearchWeb(context.Context, activities.TurnRef) (documents.WebRe
 	return s.web, nil
 }
 
-func (s *script) Write(ctx context.Context, ref activities.TurnRef, stage activities.Stage, r documents.WriteRequest) (activities.Written, error) {
+func (s *script) Write(ctx context.Context, ref activities.TurnRef, stage activities.Stage, r documents.WriteRequest) (activities.ModelResult, error) {
 	n := s.count("Write")
 	s.mu.Lock()
 	s.writes = append(s.writes, writeCall{ref, stage, r})
@@ -197,27 +197,27 @@ func (s *script) Write(ctx context.Context, ref activities.TurnRef, stage activi
 	if s.write != nil {
 		return s.write(ctx, n)
 	}
-	return activities.Written{Chars: 10, Citations: 1, Usage: chat.Usage{TokensOut: 5, Calls: 1}}, nil
+	return activities.ModelResult{Chars: 10, Citations: 1, Usage: chat.Usage{TokensOut: 5, Calls: 1}}, nil
 }
 
-func (s *script) Think(_ context.Context, ref activities.TurnRef, stage activities.Stage, asked []activities.Asked) (activities.Written, error) {
+func (s *script) Think(_ context.Context, ref activities.TurnRef, stage activities.Stage, asked []activities.AskedQuestion) (activities.ModelResult, error) {
 	n := s.count("Think")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.thinks = append(s.thinks, thinkCall{ref, stage, asked})
 	if s.thinkErr != nil {
-		return activities.Written{}, s.thinkErr
+		return activities.ModelResult{}, s.thinkErr
 	}
 	return stepName(s.thoughts, n), nil
 }
 
-func (s *script) Discuss(ctx context.Context, ref activities.TurnRef, stage activities.Stage, asked []activities.Asked) (activities.Written, error) {
+func (s *script) Discuss(ctx context.Context, ref activities.TurnRef, stage activities.Stage, asked []activities.AskedQuestion) (activities.ModelResult, error) {
 	return s.Think(ctx, ref, stage, asked)
 }
 
-func (s *script) Plan(context.Context, activities.TurnRef) (plan.Planned, error) {
+func (s *script) Plan(context.Context, activities.TurnRef) (plan.PlanResult, error) {
 	s.count("Plan")
-	return plan.Planned{Steps: s.planned, Usage: chat.Usage{Calls: 1}}, nil
+	return plan.PlanResult{Steps: s.planned, Usage: chat.Usage{Calls: 1}}, nil
 }
 
 func (s *script) TakeGiven(_ context.Context, r activities.GivenRequest) error {
@@ -266,13 +266,13 @@ func (s *script) KeepLog(_ context.Context, r activities.LogRequest) error {
 	return nil
 }
 
-func (s *script) Decide(_ context.Context, r activities.DecideRequest) (activities.Decided, error) {
+func (s *script) Decide(_ context.Context, r activities.DecideRequest) (activities.DecideResult, error) {
 	s.count("Decide")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.Value = r.Value.Whole(s.texts)
 	s.decided = append(s.decided, r)
-	out := activities.Decided{Misfit: s.misfit, Hashes: s.hashes}
+	out := activities.DecideResult{Misfit: s.misfit, Hashes: s.hashes}
 	for _, d := range r.Value.Decisions {
 		if d.Decision == chat.Rejected {
 			continue
@@ -303,17 +303,17 @@ func (s *script) FindResult(context.Context, activities.CallRequest) (*activitie
 	return s.storedResult, nil
 }
 
-func (s *script) Settle(_ context.Context, e activities.Ending) (activities.Settled, error) {
+func (s *script) Settle(_ context.Context, e activities.Ending) (activities.SettleResult, error) {
 	s.count("Settle")
 	if s.settle != nil {
 		if err := s.settle(); err != nil {
-			return activities.Settled{}, err
+			return activities.SettleResult{}, err
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endings = append(s.endings, e)
-	return activities.Settled{N: len(e.Log) + 1, Type: map[chat.TurnStatus]chat.EventType{
+	return activities.SettleResult{N: len(e.Log) + 1, Type: map[chat.TurnStatus]chat.EventType{
 		chat.TurnCompleted: chat.EventResponse, chat.TurnCancelled: chat.EventCancelled, chat.TurnFailed: chat.EventFailed,
 	}[e.Status]}, nil
 }

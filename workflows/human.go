@@ -119,7 +119,7 @@ func (u *turn) checkDecisions(ctx workflow.Context, given answer) bool {
 	u.checking = true
 	defer func() { u.checking = false }()
 	q := *u.Pending
-	decided, err := lookup[activities.Decided](ctx, u, "Check the decisions", acts.Decide,
+	decided, err := lookup[activities.DecideResult](ctx, u, "Check the decisions", acts.Decide,
 		activities.DecideRequest{TurnRef: u.TurnRef, Question: q, Value: given.Value, Check: true})
 	if ctx.Err() != nil {
 		return false

@@ -94,8 +94,8 @@ func (u *turn) usedUp(ahead int) (code, notice string) {
 }
 
 // left is what the limits leave before the n-th round.
-func (u *turn) left(n int) *activities.Left {
-	bounds, l := u.thread.ThreadInput, &activities.Left{}
+func (u *turn) left(n int) *activities.LimitsLeft {
+	bounds, l := u.thread.ThreadInput, &activities.LimitsLeft{}
 	if bounds.MaxSteps > 0 {
 		l.Steps = max(1, bounds.MaxSteps-u.Calls)
 	}

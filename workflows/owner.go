@@ -42,7 +42,7 @@ func (t *thread) changeOwner(ctx workflow.Context, owner string) error {
 }
 
 // ChangeOwner gives an open thread to another owner; it does nothing when none is open.
-// A *chat.Refused with CodeTurnRunning says that a turn runs.
+// A *chat.RefusedError with CodeTurnRunning says that a turn runs.
 func (c *Client) ChangeOwner(ctx context.Context, threadID, owner string) error {
 	return c.update(ctx, threadID, UpdateOwner, owner, nil)
 }

@@ -92,8 +92,8 @@ func TestMessageOfAnotherOwnerIsRefusedWhileATurnRuns(t *testing.T) {
 // the new owner would fail, too.
 func TestRunWhoseTurnHasNoRowEndsAtOnce(t *testing.T) {
 	s := clearTurn()
-	s.onBegin = func(activities.TurnRef) (activities.Begun, error) {
-		return activities.Begun{}, temporal.NewNonRetryableApplicationError("not found", chat.CodeNotFound, nil)
+	s.onBegin = func(activities.TurnRef) (activities.BeginResult, error) {
+		return activities.BeginResult{}, temporal.NewNonRetryableApplicationError("not found", chat.CodeNotFound, nil)
 	}
 	s.settle = func() error { return temporal.NewNonRetryableApplicationError("not found", chat.CodeNotFound, nil) }
 	p := newHarness(t, s)

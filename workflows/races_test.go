@@ -43,9 +43,9 @@ func (p *harness) onceClosed(begun <-chan struct{}, do func()) {
 func TestStopWhileTheTurnBeginsDoesNotRunItsAgent(t *testing.T) {
 	s := clearTurn()
 	p := newHarness(t, s)
-	s.onBegin = func(activities.TurnRef) (activities.Begun, error) {
+	s.onBegin = func(activities.TurnRef) (activities.BeginResult, error) {
 		p.cancel("t1")
-		return activities.Begun{}, nil
+		return activities.BeginResult{}, nil
 	}
 	p.submitAt(0, "t1", chat.Supersede)
 	p.run()
@@ -72,8 +72,8 @@ func TestStopBeforeTheFirstTokenIsAnnouncedToTheRunningCalls(t *testing.T) {
 func TestStopDuringABackOffDoesNotWaitForTheRetry(t *testing.T) {
 	s := clearTurn()
 	p := newHarness(t, s)
-	s.write = func(context.Context, int) (activities.Written, error) {
-		return activities.Written{}, temporal.NewApplicationErrorWithOptions("write", chat.CodeModelUnavailable,
+	s.write = func(context.Context, int) (activities.ModelResult, error) {
+		return activities.ModelResult{}, temporal.NewApplicationErrorWithOptions("write", chat.CodeModelUnavailable,
 			temporal.ApplicationErrorOptions{NextRetryDelay: 8 * time.Minute})
 	}
 	var settled time.Time
@@ -91,11 +91,11 @@ func TestStopDoesNotWaitForAWorkerThatDoesNotRespond(t *testing.T) {
 	release := make(chan struct{})
 	p := newHarness(t, s)
 	var stopped, settled time.Time
-	s.write = func(context.Context, int) (activities.Written, error) {
+	s.write = func(context.Context, int) (activities.ModelResult, error) {
 		stopped = p.env.Now()
 		p.cancel("t1")
 		<-release
-		return activities.Written{Stopped: true}, nil
+		return activities.ModelResult{Stopped: true}, nil
 	}
 	s.settle = func() error {
 		settled = p.env.Now()
@@ -172,9 +172,9 @@ func TestWorkerThatDiesWhileItSettlesIsNoticedSoon(t *testing.T) {
 func TestStopRecordedBeforeTheLastResultCountsInTheSameWorkflowTask(t *testing.T) {
 	s := clearTurn()
 	p := newHarness(t, s)
-	s.write = func(context.Context, int) (activities.Written, error) {
+	s.write = func(context.Context, int) (activities.ModelResult, error) {
 		p.env.SignalWorkflowSkippingWorkflowTask(workflows.SignalCancel, chat.Cancel{TurnID: "t1"}) // the result of this call begins the task
-		return activities.Written{Chars: 10}, nil
+		return activities.ModelResult{Chars: 10}, nil
 	}
 	p.submitAt(0, "t1", chat.Supersede)
 	p.run()
@@ -261,9 +261,9 @@ func TestTurnStoppedInTheQueueIsSettledAtOnceAndPlacedAfterTheRunningTurn(t *tes
 	s := ambiguousTurn()
 	p := newHarness(t, s)
 	var order []string
-	s.onBegin = func(ref activities.TurnRef) (activities.Begun, error) {
+	s.onBegin = func(ref activities.TurnRef) (activities.BeginResult, error) {
 		order = append(order, ref.TurnID)
-		return activities.Begun{}, nil
+		return activities.BeginResult{}, nil
 	}
 	p.submitAt(0, "t1", chat.Supersede)
 	p.submitAt(1, "t2", chat.Enqueue)
@@ -379,16 +379,16 @@ func TestSupersedeWhileWritingSettlesTheOldTurnFirstAndMakesOneNewTurn(t *testin
 		p.submit("t2", chat.Supersede)
 		p.submit("t2", chat.Supersede)
 	})
-	s.write = func(_ context.Context, n int) (activities.Written, error) {
+	s.write = func(_ context.Context, n int) (activities.ModelResult, error) {
 		if n > 1 {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			require.Len(t, p.endings, 1, "the old turn is settled before the new one writes")
-			return activities.Written{Chars: 1}, nil
+			return activities.ModelResult{Chars: 1}, nil
 		}
 		close(writing)
 		<-s.stops
-		return activities.Written{Stopped: true}, nil
+		return activities.ModelResult{Stopped: true}, nil
 	}
 	p.submitAt(0, "t1", chat.Supersede)
 	p.run()
@@ -521,8 +521,8 @@ func TestTurnThatUsesUpALimitAnswersOnceMoreWithANotice(t *testing.T) {
 func TestTurnOverItsDeadlineFailsAndWaitingForPeopleDoesNotCount(t *testing.T) {
 	s := ambiguousTurn()
 	p := newHarness(t, s)
-	s.write = func(context.Context, int) (activities.Written, error) {
-		return activities.Written{}, temporal.NewApplicationErrorWithOptions("write", chat.CodeModelUnavailable,
+	s.write = func(context.Context, int) (activities.ModelResult, error) {
+		return activities.ModelResult{}, temporal.NewApplicationErrorWithOptions("write", chat.CodeModelUnavailable,
 			temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
 	}
 	p.submitAt(0, "t1", chat.Supersede)
@@ -551,11 +551,11 @@ func TestUnavailableDatabaseDelaysTheBeginningOfATurnAndThenFailsIt(t *testing.T
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := clearTurn()
-			s.onBegin = func(activities.TurnRef) (activities.Begun, error) {
+			s.onBegin = func(activities.TurnRef) (activities.BeginResult, error) {
 				if s.count("begun") < tc.tries {
-					return activities.Begun{}, databaseUnavailable()
+					return activities.BeginResult{}, databaseUnavailable()
 				}
-				return activities.Begun{}, nil
+				return activities.BeginResult{}, nil
 			}
 			p := newHarness(t, s)
 			p.submitAt(0, "t1", chat.Supersede)
@@ -566,16 +566,16 @@ func TestUnavailableDatabaseDelaysTheBeginningOfATurnAndThenFailsIt(t *testing.T
 }
 
 func unsaved(message string) workflows.SubmitRequest {
-	return workflows.SubmitRequest{RunID: "r1", RequestID: "request-1", Client: message[:1], Unsaved: &activities.Unsaved{
+	return workflows.SubmitRequest{RunID: "r1", RequestID: "request-1", Client: message[:1], Unsaved: &activities.UnsavedTurn{
 		ClientTurnID: message[:1], Content: chat.Content{Message: message, Agent: chat.AgentAssistant}}}
 }
 
 func TestUnsavedMessageRunsWithoutTheDatabaseAndIsSavedWhenSettled(t *testing.T) {
 	s := assistantTurn(finalCall())
 	var begun []activities.TurnRef
-	s.onBegin = func(ref activities.TurnRef) (activities.Begun, error) {
+	s.onBegin = func(ref activities.TurnRef) (activities.BeginResult, error) {
 		begun = append(begun, ref)
-		return activities.Begun{Agent: chat.AgentAssistant, Unsaved: true}, nil
+		return activities.BeginResult{Agent: chat.AgentAssistant, Unsaved: true}, nil
 	}
 	s.settle = func() error {
 		if s.count("tries") < 10 {
@@ -602,7 +602,7 @@ func TestUnsavedMessageThatWasStoppedBeforeItCameIsNotAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			known := name == "known when it begins"
-			s.begin = activities.Begun{Agent: chat.AgentAssistant, Unsaved: true, Cancelled: known}
+			s.begin = activities.BeginResult{Agent: chat.AgentAssistant, Unsaved: true, Cancelled: known}
 			s.thinkErr = temporal.NewNonRetryableApplicationError("stopped: load", activities.ErrTypeStopped, nil)
 			p := newHarness(t, s)
 			p.at(0, func() { p.send("t1", unsaved("a message")) })
@@ -616,7 +616,7 @@ func TestUnsavedMessageThatWasStoppedBeforeItCameIsNotAnswered(t *testing.T) {
 
 func TestSavedMessageIsNoLongerPassedToActivities(t *testing.T) {
 	s := assistantTurn(finalCall())
-	s.begin = activities.Begun{Agent: chat.AgentAssistant, Parent: "t0"}
+	s.begin = activities.BeginResult{Agent: chat.AgentAssistant, Parent: "t0"}
 	p := newHarness(t, s)
 	p.at(0, func() { p.send("t1", unsaved("a message")) })
 	p.run()
@@ -656,11 +656,11 @@ func TestSettleWaitsForTheStoppedActivityWhileTheDatabaseIsUnavailable(t *testin
 	release := make(chan struct{})
 	p := newHarness(t, s)
 	var handedIn atomic.Bool
-	s.write = func(context.Context, int) (activities.Written, error) {
+	s.write = func(context.Context, int) (activities.ModelResult, error) {
 		p.cancel("t1")
 		<-release
 		handedIn.Store(true)
-		return activities.Written{Stopped: true}, nil
+		return activities.ModelResult{Stopped: true}, nil
 	}
 	s.settle = func() error {
 		if s.count("tries") == 1 {
@@ -678,11 +678,11 @@ func TestSettleWaitsForTheStoppedActivityWhileTheDatabaseIsUnavailable(t *testin
 func TestTurnStoppedInTheQueueSetsNeitherAgentNorSpaceOfTheThread(t *testing.T) {
 	s := ambiguousTurn()
 	s.begin.Space = "s"
-	s.onBegin = func(ref activities.TurnRef) (activities.Begun, error) {
+	s.onBegin = func(ref activities.TurnRef) (activities.BeginResult, error) {
 		if ref.TurnID == "t2" {
-			return activities.Begun{Agent: chat.AgentAssistant, Parent: "t1"}, nil
+			return activities.BeginResult{Agent: chat.AgentAssistant, Parent: "t1"}, nil
 		}
-		return activities.Begun{}, nil
+		return activities.BeginResult{}, nil
 	}
 	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)

@@ -80,12 +80,12 @@ func TestMessageThatSteersWhileTheModelAnswersGetsARoundOfItsOwn(t *testing.T) {
 	s := clearTurn()
 	s.begin.Rounds = true
 	begun, given := make(chan struct{}), make(chan struct{})
-	s.write = func(_ context.Context, n int) (activities.Written, error) {
+	s.write = func(_ context.Context, n int) (activities.ModelResult, error) {
 		if n == 1 {
 			close(begun)
 			<-given
 		}
-		return activities.Written{Chars: 10, Citations: 1}, nil
+		return activities.ModelResult{Chars: 10, Citations: 1}, nil
 	}
 	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
@@ -297,7 +297,7 @@ func TestThoroughTurnShowsItsPlanAndItsModelKnowsWhatIsLeft(t *testing.T) {
 			require.Equal(t, []any{chat.Thorough, 18}, []any{second.Effort, second.Left.Steps})
 			require.Equal(t, 1000-oneThought.Tokens(), second.Left.Tokens)
 		default:
-			require.Equal(t, []any{chat.Effort(""), (*activities.Left)(nil)}, []any{second.Effort, second.Left}, "as before")
+			require.Equal(t, []any{chat.Effort(""), (*activities.LimitsLeft)(nil)}, []any{second.Effort, second.Left}, "as before")
 		}
 	}
 }

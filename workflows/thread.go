@@ -22,16 +22,16 @@ type ThreadInput struct {
 	Rules
 	// ContinueAfter is the number of history events after which the thread
 	// continues as new; 0: when the server suggests it.
-	ContinueAfter int     `json:"continue_after,omitempty"`
-	Carried       carried `json:"carried"`
+	ContinueAfter int          `json:"continue_after,omitempty"`
+	Carried       carriedState `json:"carried"`
 }
 
-// carried is the state that the next run gets at continue-as-new. Temporal does not
+// carriedState is the state that the next run gets at continue-as-new. Temporal does not
 // deduplicate update ids across runs, so it has the recent turn ids.
-type carried struct {
+type carriedState struct {
 	Open   *openTurn       `json:"open,omitempty"`
 	Queue  []SubmitRequest `json:"queue,omitempty"`
-	Seen   []seen          `json:"seen,omitempty"`   // recent submits
+	Seen   []seenSubmit    `json:"seen,omitempty"`   // recent submits
 	Early  []earlyCancel   `json:"early,omitempty"`  // cancels that came before their submit
 	Agent  chat.Agent      `json:"agent,omitempty"`  // of the turn that began last
 	Space  string          `json:"space,omitempty"`  // of the same turn
@@ -41,9 +41,9 @@ type carried struct {
 	Resumed string `json:"resumed,omitempty"`
 }
 
-// seen identifies an earlier submit, so that a retry makes no second turn even
+// seenSubmit identifies an earlier submit, so that a retry makes no second turn even
 // while the database is unavailable.
-type seen struct {
+type seenSubmit struct {
 	TurnID string `json:"turn"`
 	Client string `json:"client,omitempty"`
 	Hash   string `json:"hash,omitempty"`
@@ -66,7 +66,7 @@ type SubmitRequest struct {
 	// Generation of the turn's conversation; 0: not known.
 	Generation int `json:"generation,omitempty"`
 	// Unsaved is the message itself when the database was unavailable.
-	Unsaved *activities.Unsaved `json:"unsaved,omitempty"`
+	Unsaved *activities.UnsavedTurn `json:"unsaved,omitempty"`
 	// Stopped is why the turn was cancelled while it waited.
 	Stopped   chat.CancelReason `json:"stopped,omitempty"`
 	StoppedBy chat.Channel      `json:"stopped_by,omitempty"`
@@ -471,7 +471,7 @@ func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, err
 		at++
 	}
 	t.adoptRules(s.Rules)
-	t.Carried.Seen = keepLast(append(t.Carried.Seen, seen{TurnID: s.TurnID, Client: s.Client, Hash: s.Hash}), maxSeen)
+	t.Carried.Seen = keepLast(append(t.Carried.Seen, seenSubmit{TurnID: s.TurnID, Client: s.Client, Hash: s.Hash}), maxSeen)
 	s.Rules = nil // the thread has them
 	if t.mayBeGiven(s) {
 		return t.give(s), nil
@@ -513,21 +513,21 @@ func (t *thread) adoptGeneration(s SubmitRequest) {
 
 // earlierSubmit finds the submit that s repeats: the same turn, or one with the same
 // client_turn_id whose row could not be found.
-func (t *thread) earlierSubmit(s SubmitRequest) (seen, bool) {
+func (t *thread) earlierSubmit(s SubmitRequest) (seenSubmit, bool) {
 	if t.Generation != 0 && s.Generation > t.Generation {
-		return seen{}, false
+		return seenSubmit{}, false
 	}
-	i := slices.IndexFunc(t.Carried.Seen, func(x seen) bool {
+	i := slices.IndexFunc(t.Carried.Seen, func(x seenSubmit) bool {
 		return x.TurnID == s.TurnID || s.Client != "" && x.Client == s.Client
 	})
 	if i < 0 {
-		return seen{}, false
+		return seenSubmit{}, false
 	}
 	return t.Carried.Seen[i], true
 }
 
 func (t *thread) wasSubmitted(turnID string) bool {
-	return slices.ContainsFunc(t.Carried.Seen, func(x seen) bool { return x.TurnID == turnID })
+	return slices.ContainsFunc(t.Carried.Seen, func(x seenSubmit) bool { return x.TurnID == turnID })
 }
 
 // acceptedBefore reports whether an earlier run has accepted this resume update.

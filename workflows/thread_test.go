@@ -193,10 +193,10 @@ func TestStopWhileWritingAnnouncesItAndSettlesWithThePartial(t *testing.T) {
 	s := clearTurn()
 	s.stops = make(chan struct{})
 	p := newHarness(t, s)
-	s.write = func(context.Context, int) (activities.Written, error) {
+	s.write = func(context.Context, int) (activities.ModelResult, error) {
 		p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t1"})
 		<-s.stops
-		return activities.Written{Stopped: true, Usage: chat.Usage{TokensOut: 3}}, nil
+		return activities.ModelResult{Stopped: true, Usage: chat.Usage{TokensOut: 3}}, nil
 	}
 	p.submitAt(0, "t1", chat.Supersede)
 	p.run()
@@ -257,11 +257,11 @@ func TestStopReceivedOnlyByTheActivityStopsTheTurnWithTheReasonThatFollows(t *te
 		} {
 			t.Run(name+", "+form, func(t *testing.T) {
 				s := clearTurn()
-				s.write = func(_ context.Context, attempt int) (activities.Written, error) {
+				s.write = func(_ context.Context, attempt int) (activities.ModelResult, error) {
 					if attempt > 1 {
-						return activities.Written{Chars: 10}, nil
+						return activities.ModelResult{Chars: 10}, nil
 					}
-					return activities.Written{Stopped: err == nil}, err
+					return activities.ModelResult{Stopped: err == nil}, err
 				}
 				p := newHarness(t, s)
 				p.submitAt(0, "t1", chat.Supersede)
@@ -330,11 +330,11 @@ func TestContinueAsNewBetweenTurnsLosesNoSubmit(t *testing.T) {
 
 func TestModelFailureEndsTheTurnWithItsCodeAndTheThreadGoesOn(t *testing.T) {
 	s := clearTurn()
-	s.write = func(_ context.Context, n int) (activities.Written, error) {
+	s.write = func(_ context.Context, n int) (activities.ModelResult, error) {
 		if n == 1 {
-			return activities.Written{}, temporal.NewNonRetryableApplicationError("write: model_rejected", chat.CodeModelRejected, nil)
+			return activities.ModelResult{}, temporal.NewNonRetryableApplicationError("write: model_rejected", chat.CodeModelRejected, nil)
 		}
-		return activities.Written{Chars: 1}, nil
+		return activities.ModelResult{Chars: 1}, nil
 	}
 	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
@@ -464,11 +464,11 @@ func TestSubmitReplyHasTheEntriesOfTheFirstWorkflowTask(t *testing.T) {
 func TestSubmitReplyDoesNotWaitForASlowDatabaseOrAnotherTurn(t *testing.T) {
 	s := ambiguousTurn()
 	unavailable := true
-	s.onBegin = func(activities.TurnRef) (activities.Begun, error) {
+	s.onBegin = func(activities.TurnRef) (activities.BeginResult, error) {
 		if unavailable {
-			return activities.Begun{}, temporal.NewApplicationError("begin", chat.CodeDatabase)
+			return activities.BeginResult{}, temporal.NewApplicationError("begin", chat.CodeDatabase)
 		}
-		return activities.Begun{}, nil
+		return activities.BeginResult{}, nil
 	}
 	p := newHarness(t, s)
 	var slow, queued *reply
@@ -536,15 +536,15 @@ func TestUnsavedTurnHasTheGenerationOfItsConversation(t *testing.T) {
 	s := clearTurn()
 	p := newHarness(t, s)
 	var begun []int
-	s.onBegin = func(ref activities.TurnRef) (activities.Begun, error) {
+	s.onBegin = func(ref activities.TurnRef) (activities.BeginResult, error) {
 		if ref.Unsaved != nil {
 			begun = append(begun, ref.Unsaved.Generation)
 		}
-		return activities.Begun{}, nil
+		return activities.BeginResult{}, nil
 	}
 	p.at(0, func() {
 		p.update(workflows.UpdateSubmit, "t1", workflows.SubmitRequest{TurnID: "t1", OnBusy: chat.Enqueue, Generation: 3})
-		p.update(workflows.UpdateSubmit, "t2", workflows.SubmitRequest{TurnID: "t2", OnBusy: chat.Enqueue, Unsaved: &activities.Unsaved{ClientTurnID: "c2"}})
+		p.update(workflows.UpdateSubmit, "t2", workflows.SubmitRequest{TurnID: "t2", OnBusy: chat.Enqueue, Unsaved: &activities.UnsavedTurn{ClientTurnID: "c2"}})
 	})
 	p.run()
 	require.Equal(t, []int{3}, begun)

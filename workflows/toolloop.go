@@ -27,7 +27,7 @@ type round struct {
 // calls the tools that it asks for. The answer is complete when it asks for none, and the person
 // has written nothing more. Each text of the model is a piece of the answer. The thread may
 // continue as new between two rounds.
-func (u *turn) runRound(ctx workflow.Context, a toolLoop) (said activities.Written, made []activities.CompletedCall, answered bool, err error) {
+func (u *turn) runRound(ctx workflow.Context, a toolLoop) (said activities.ModelResult, made []activities.CompletedCall, answered bool, err error) {
 	next, err := u.nextRound()
 	if err == nil {
 		err = u.answeredAlready(next.N)
@@ -82,7 +82,7 @@ func (u *turn) continueBeforeRound(ctx workflow.Context, n int) error {
 }
 
 // finishRound records the next round in place of this round's steps.
-func (u *turn) finishRound(r *round, said activities.Written, made []activities.CompletedCall) (err error) {
+func (u *turn) finishRound(r *round, said activities.ModelResult, made []activities.CompletedCall) (err error) {
 	done := activities.Round{Calls: made}
 	if said.Chars > 0 {
 		done.Piece = r.Stage.Piece
@@ -103,8 +103,8 @@ func (u *turn) finishRound(r *round, said activities.Written, made []activities.
 }
 
 // callModel lets the model write the next piece, or ask for tool calls.
-func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activities.Stage) (activities.Written, error) {
-	return once(u, stepName(stepWrite, n), func() (w activities.Written, err error) {
+func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activities.Stage) (activities.ModelResult, error) {
+	return once(u, stepName(stepWrite, n), func() (w activities.ModelResult, err error) {
 		if err = u.mayAnswer(ctx, n, &stage); err != nil {
 			return w, err
 		}

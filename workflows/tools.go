@@ -133,15 +133,15 @@ func refs(calls []activities.RequestedCall, ids []string, fixed bool) []chat.Cal
 
 // decide asks the person about tool calls. It returns the calls to run; the others
 // have their result. Remembered approvals count from here on.
-func (u *turn) decide(ctx workflow.Context, step string, q chat.Question) (activities.Decided, error) {
+func (u *turn) decide(ctx workflow.Context, step string, q chat.Question) (activities.DecideResult, error) {
 	q.Type = chat.ToolApproval
 	answer, err := u.ask(ctx, step, q)
 	if err != nil {
-		return activities.Decided{}, err
+		return activities.DecideResult{}, err
 	}
 	q.ID = chat.InterruptID(u.TurnID, u.Asked)
-	decided, err := once(u, step+stepDecideAfter, func() (activities.Decided, error) {
-		return lookup[activities.Decided](ctx, u, "Take the decisions", acts.Decide,
+	decided, err := once(u, step+stepDecideAfter, func() (activities.DecideResult, error) {
+		return lookup[activities.DecideResult](ctx, u, "Take the decisions", acts.Decide,
 			activities.DecideRequest{TurnRef: u.TurnRef, Question: q, Value: answer, Channel: u.AnsweredBy})
 	})
 	for _, name := range decided.Remember {

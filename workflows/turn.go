@@ -194,12 +194,12 @@ func (u *turn) execute(ctx workflow.Context) (activities.Ending, error) {
 }
 
 // start gives the turn its place in the tree, or returns the one it has.
-func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
-	return once(u, stepBegin, func() (activities.Begun, error) {
+func (u *turn) start(ctx workflow.Context) (activities.BeginResult, error) {
+	return once(u, stepBegin, func() (activities.BeginResult, error) {
 		clean, _ := workflow.NewDisconnectedContext(ctx) // a stopped turn gets a place, too
 		ref := u.TurnRef
 		ref.Others = u.thread.otherTurns(u)
-		b, err := lookup[activities.Begun](clean, u, "Begin the turn", acts.BeginTurn, ref)
+		b, err := lookup[activities.BeginResult](clean, u, "Begin the turn", acts.BeginTurn, ref)
 		if err == nil {
 			if !u.settling { // else it was stopped in the queue, and its agent does not answer
 				u.thread.Carried.Agent, u.thread.Carried.Space = b.Agent, b.Space
@@ -211,7 +211,7 @@ func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
 	})
 }
 
-func (u *turn) applyBegun(b activities.Begun) {
+func (u *turn) applyBegun(b activities.BeginResult) {
 	u.Model, u.Space = b.Model, b.Space
 	if b.Unsaved {
 		return
@@ -251,14 +251,14 @@ func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 	// Temporal loses the task, the turn is accepted again, perhaps after others, so
 	// it must not be settled yet. A regular activity runs only once the task is
 	// recorded.
-	var settled activities.Settled
+	var settled activities.SettleResult
 	err := errAcceptUnrecorded
 	if u.acceptRecorded {
-		settled, err = runOnce[activities.Settled](ctx, "Settle the turn", acts.Settle, e)
+		settled, err = runOnce[activities.SettleResult](ctx, "Settle the turn", acts.Settle, e)
 	}
 	if err != nil && !final(err) {
 		u.awaitStoppedCall(ctx, err)
-		settled, err = runWithRetries[activities.Settled](ctx, u, settleLimits, "Settle the turn", acts.Settle, e)
+		settled, err = runWithRetries[activities.SettleResult](ctx, u, settleLimits, "Settle the turn", acts.Settle, e)
 	}
 	if err != nil { // final: the conversation was deleted, or the turn cannot be settled
 		u.log(ctx).Warn("settling failed and is not retried; the turn has no end in the database", "error", err)

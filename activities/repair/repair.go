@@ -37,7 +37,7 @@ type Threads interface {
 	EndRun(ctx context.Context, threadID, run, reason string) error
 	// Idle reports whether workers poll for workflow tasks and none waits for them.
 	Idle(ctx context.Context) (bool, error)
-	// ChangeOwner gives an open thread to another owner. It returns a *chat.Refused with
+	// ChangeOwner gives an open thread to another owner. It returns a *chat.RefusedError with
 	// CodeTurnRunning while a turn runs.
 	ChangeOwner(ctx context.Context, threadID, owner string) error
 }
@@ -156,7 +156,7 @@ func (k *check) run(ctx context.Context) error {
 		return err
 	}
 	if len(rows) > 0 {
-		if run, err = k.endLost(ctx, run); err != nil {
+		if run, err = k.endLost(ctx, "lost "+k.thread, k.thread, run, lostAfter); err != nil {
 			return err
 		}
 	}
@@ -290,12 +290,8 @@ func (c *Checker) EndStuck(ctx context.Context, owner, threadID string) error {
 		c.forgetSighting(key)
 		return nil
 	}
-	if lost, err := c.hasLostTask(ctx, key, run, stuckAfter); err != nil || !lost {
-		return err
-	}
-	c.forgetSighting(key)
-	c.Log.Warn("ended the run of a thread whose workflow task is lost", "thread", threadID, "workflow_run", run.ID)
-	return c.Threads.EndRun(ctx, threadID, run.ID, "its workflow task is lost")
+	_, err = c.endLost(ctx, key, threadID, run, stuckAfter)
+	return err
 }
 
 // lostAfter is how long a workflow task of a thread with an open turn waits before it counts as lost.
@@ -316,17 +312,16 @@ func (c *Checker) hasLostTask(ctx context.Context, key string, run chat.Workflow
 	return c.Threads.Idle(ctx)
 }
 
-// endLost ends a run whose workflow task Temporal has lost, so that its turns are settled.
-func (k *check) endLost(ctx context.Context, run chat.WorkflowRun) (chat.WorkflowRun, error) {
-	key := "lost " + k.thread
-	if lost, err := k.hasLostTask(ctx, key, run, lostAfter); err != nil || !lost || k.DryRun {
+// endLost ends a run whose workflow task has been lost for so long. It returns the run as it is now.
+func (c *Checker) endLost(ctx context.Context, key, threadID string, run chat.WorkflowRun, after time.Duration) (chat.WorkflowRun, error) {
+	if lost, err := c.hasLostTask(ctx, key, run, after); err != nil || !lost || c.DryRun {
 		return run, err
 	}
-	if err := k.Threads.EndRun(ctx, k.thread, run.ID, "its workflow task is lost"); err != nil {
+	if err := c.Threads.EndRun(ctx, threadID, run.ID, "its workflow task is lost"); err != nil {
 		return run, err
 	}
-	k.Log.Warn("ended the run of a thread whose workflow task is lost", "thread", k.thread, "workflow_run", run.ID)
-	k.forgetSighting(key)
+	c.Log.Warn("ended the run of a thread whose workflow task is lost", "thread", threadID, "workflow_run", run.ID)
+	c.forgetSighting(key)
 	return chat.WorkflowRun{Status: chat.RunTerminated, ID: run.ID, Closed: time.Now()}, nil
 }
 

@@ -30,11 +30,11 @@ func must[R any](b *bundle, activity any, args ...any) R {
 	return activitytest.Must[R](b.Fixture, activity, args...)
 }
 
-func (b *bundle) think(s activitytest.Step, asked ...activities.Asked) activities.Written {
+func (b *bundle) think(s activitytest.Step, asked ...activities.AskedQuestion) activities.ModelResult {
 	b.T.Helper()
-	return must[activities.Written](b, b.Think, s.TurnRef, s.Stage, asked)
+	return must[activities.ModelResult](b, b.Think, s.TurnRef, s.Stage, asked)
 }
 
-func (b *bundle) tryThink(s activitytest.Step) (activities.Written, error) {
-	return activitytest.Run[activities.Written](b.Fixture, b.Think, s.TurnRef, s.Stage, nil)
+func (b *bundle) tryThink(s activitytest.Step) (activities.ModelResult, error) {
+	return activitytest.Run[activities.ModelResult](b.Fixture, b.Think, s.TurnRef, s.Stage, nil)
 }

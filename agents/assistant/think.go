@@ -27,7 +27,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) { r.RegisterActivity(a.
 
 // Think makes one model call of the assistant, or of an agent like it. asked are the agent's
 // own questions so far.
-func (a *Activities) Think(ctx context.Context, ref activities.TurnRef, stage activities.Stage, asked []activities.Asked) (activities.Written, error) {
+func (a *Activities) Think(ctx context.Context, ref activities.TurnRef, stage activities.Stage, asked []activities.AskedQuestion) (activities.ModelResult, error) {
 	return a.Converse(ctx, ref, stage, "think", func(ctx context.Context, c *activities.Conversation) (llm.Request, *cite.Filter, error) {
 		agent, _ := a.Agents.Find(c.Turn.Content.Agent)
 		answers := activities.AnswersOf(c.Texts, asked)

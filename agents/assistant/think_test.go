@@ -26,7 +26,7 @@ func TestThinkStreamsAnAnswer(t *testing.T) {
 	got := b.think(r)
 	text := b.Texts(r.TurnRef)[chat.PieceKey(1)]
 	require.Equal(t, `Good day. As they say, "time waits for no man".`, text, "the assistant may quote without a source")
-	require.Equal(t, activities.Written{Chars: utf8.RuneCountInString(text), Usage: activitytest.OneCall, Attempt: 1}, got)
+	require.Equal(t, activities.ModelResult{Chars: utf8.RuneCountInString(text), Usage: activitytest.OneCall, Attempt: 1}, got)
 	require.Equal(t, text, b.Bus.Text(t))
 	asked := b.Model.Last()
 	require.Equal(t, llm.TaskAssistant, asked.Task)
@@ -231,7 +231,7 @@ func TestAssistantGetsPicturesWhenItsModelSupportsThem(t *testing.T) {
 		require.NoError(t, b.Store.PutAttachment(context.Background(), chat.Attachment{ID: id, Owner: owner, MIME: "image/png", Bytes: 3}, []byte("png")))
 		b.Model.Vision, b.Model.OnStream = vision, activitytest.StreamText("A cat.")
 		ref := b.Insert(chat.Content{Message: "What is this?", Agent: chat.AgentAssistant, Attachments: []string{id}})
-		begun := must[activities.Begun](b, b.BeginTurn, ref)
+		begun := must[activities.BeginResult](b, b.BeginTurn, ref)
 		require.Equal(t, !vision, begun.NoImages)
 		ref.Parent = begun.Parent
 		b.think(activitytest.Step{TurnRef: ref, Stage: activities.Stage{Piece: 1}})
@@ -309,7 +309,7 @@ func TestUnsavedAssistantTurnIsAnsweredFromItsMessageAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	content := chat.Content{Message: "Hello from afar", Agent: chat.AgentAssistant}
-	ref := activities.TurnRef{Owner: owner, ThreadID: b.Thread, TurnID: uuid.NewString(), Unsaved: &activities.Unsaved{
+	ref := activities.TurnRef{Owner: owner, ThreadID: b.Thread, TurnID: uuid.NewString(), Unsaved: &activities.UnsavedTurn{
 		ClientTurnID: "c", Content: content, ContentHash: content.Hash(), CreatedAt: time.Now()}}
 	b.Store.Unavailable.Store(true)
 	back := make(chan struct{})
@@ -334,7 +334,7 @@ func TestThinkTellsACustomAgentsModelItsInstructionsQuestionsAndAnswers(t *testi
 	b.Put(ref, "answer:1", `{"type":"text_input","value":"A-1"}`)
 	b.Model.OnStream = activitytest.StreamText("A new one comes.")
 	b.think(activitytest.Step{TurnRef: ref, Stage: activities.Stage{Piece: 1}},
-		activities.Asked{Question: "Which order?", Value: chat.ResumeValue{Type: chat.TextInput, Ref: "answer:1"}})
+		activities.AskedQuestion{Question: "Which order?", Value: chat.ResumeValue{Type: chat.TextInput, Ref: "answer:1"}})
 	asked := b.Model.Last()
 	require.True(t, strings.HasPrefix(asked.Messages[0].Text, "You sell lamps.\n- A passage stands in"), asked.Messages[0].Text)
 	require.NotContains(t, asked.Messages[0].Text, "You are Palaver")

@@ -33,7 +33,7 @@ var acts *Activities
 func (a *Activities) Register(r worker.ActivityRegistry) { r.RegisterActivity(a.Discuss) }
 
 // Discuss makes one model call about a board.
-func (a *Activities) Discuss(ctx context.Context, ref activities.TurnRef, stage activities.Stage, _ []activities.Asked) (activities.Written, error) {
+func (a *Activities) Discuss(ctx context.Context, ref activities.TurnRef, stage activities.Stage, _ []activities.AskedQuestion) (activities.ModelResult, error) {
 	return a.Converse(ctx, ref, stage, "discovery", func(ctx context.Context, c *activities.Conversation) (llm.Request, *cite.Filter, error) {
 		content := c.Turn.Content
 		b, err := a.boardOf(ctx, c.Turn)

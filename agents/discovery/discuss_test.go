@@ -26,7 +26,7 @@ func TestDiscussReadsTheBoardOfTheMessage(t *testing.T) {
 	ref := f.Begin(chat.Content{Message: "What about F-1?", Agent: chat.AgentDiscovery, Board: b, References: []string{"F-1"}})
 	f.Model.OnStream = activitytest.StreamText(`It says "Ships wait nine hours on average."`)
 
-	got := activitytest.Must[activities.Written](f, a.Discuss, ref, activities.Stage{Piece: 1}, nil)
+	got := activitytest.Must[activities.ModelResult](f, a.Discuss, ref, activities.Stage{Piece: 1}, nil)
 	require.Positive(t, got.Chars)
 	require.Equal(t, `It says "Ships wait nine hours on average."`, f.Texts(ref)[chat.PieceKey(1)], "an answer may quote the board")
 	asked := f.Model.Last()
@@ -45,7 +45,7 @@ func TestDiscussFailsWhenTheBoardWasDeleted(t *testing.T) {
 	a := &Activities{Kit: f.Kit}
 	f.Add(a)
 	ref := f.Begin(chat.Content{Message: "What is missing?", Agent: chat.AgentDiscovery})
-	_, err := activitytest.Run[activities.Written](f, a.Discuss, ref, activities.Stage{Piece: 1}, nil)
+	_, err := activitytest.Run[activities.ModelResult](f, a.Discuss, ref, activities.Stage{Piece: 1}, nil)
 	require.Equal(t, chat.CodeNotFound, activitytest.AppError(t, err).Type())
 	require.True(t, activities.IsFinal(err))
 }

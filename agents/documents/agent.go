@@ -51,7 +51,7 @@ type documentsTurn struct {
 	*workflows.Turn
 	intent Intent
 	docs   Docs
-	found  Retrieved
+	found  RetrieveResult
 	asked  int  // questions for documents or a text
 	asText bool // the text to audit came as an answer
 	// unknown is the key of a text for the next question to quote: the names in the message,
@@ -209,7 +209,7 @@ func (d *documentsTurn) askUnknownDoc() error {
 }
 
 // askFor asks for documents, or with asText for a text, and resolves the answer.
-func (d *documentsTurn) askFor(name string, prompt chat.PromptCode, asText bool) (Answered, error) {
+func (d *documentsTurn) askFor(name string, prompt chat.PromptCode, asText bool) (ReadAnswerResult, error) {
 	q := chat.Question{Type: chat.TextInput, Prompt: prompt, Action: d.intent.Action, Ref: d.unknown}
 	if prompt != chat.PromptAuditText {
 		q.OptionIDs = slices.DeleteFunc(slices.Clone(d.docs.Offered), func(id string) bool { return slices.Contains(d.docs.IDs, id) })
@@ -219,7 +219,7 @@ func (d *documentsTurn) askFor(name string, prompt chat.PromptCode, asText bool)
 	}
 	value, err := d.Question(name, q)
 	if err != nil {
-		return Answered{}, err
+		return ReadAnswerResult{}, err
 	}
 	d.asked++
 	unknown := chat.TextUnresolved + ": " + name + " " + strconv.Itoa(d.asked)
@@ -232,8 +232,8 @@ func (d *documentsTurn) askFor(name string, prompt chat.PromptCode, asText bool)
 }
 
 // readAnswer finds the documents that an answer names.
-func (d *documentsTurn) readAnswer(r AnswerRequest) (Answered, error) {
-	answered, err := workflows.Lookup[Answered](d.Turn, "Read the answer", acts.ReadAnswer, r)
+func (d *documentsTurn) readAnswer(r AnswerRequest) (ReadAnswerResult, error) {
+	answered, err := workflows.Lookup[ReadAnswerResult](d.Turn, "Read the answer", acts.ReadAnswer, r)
 	d.addDocs(answered.IDs)
 	d.docs.Sure = d.docs.Sure || len(answered.IDs) > 0
 	return answered, err
@@ -337,7 +337,7 @@ func (d *documentsTurn) plan() error {
 
 func (d *documentsTurn) retrieve() (err error) {
 	subject, targets := auditSubject(d.intent.Action, d.docsWithText())
-	d.found, err = workflows.Lookup[Retrieved](d.Turn, "Search the documents", acts.Retrieve,
+	d.found, err = workflows.Lookup[RetrieveResult](d.Turn, "Search the documents", acts.Retrieve,
 		RetrieveRequest{Action: d.intent.Action, DocIDs: targets, Hint: !d.docs.Sure, Subject: subject, Web: d.intent.WebSearch, Imports: d.MayImport()})
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func (a *Activities) docsOrNil(ctx context.Context, ref activities.TurnRef) (_ *
 	}
 	d, open, err := a.docsByRules(ctx, ref, t.Content.Action, t)
 	if open != nil && !namesProcessing(open) {
-		a.PutAside(ref, docsAside, &ruled{t.Content.Action, d, open})
+		a.PutAside(ref, docsAside, &ruleFindings{t.Content.Action, d, open})
 	}
 	if err != nil || open != nil {
 		return nil, open != nil && namesProcessing(open), err
@@ -52,8 +52,8 @@ func (a *Activities) docsOrNil(ctx context.Context, ref activities.TurnRef) (_ *
 	return &d, d.Processing, nil
 }
 
-// ruled is what the rules have found about a message whose documents a model has to find.
-type ruled struct {
+// ruleFindings is what the rules have found about a message whose documents a model has to find.
+type ruleFindings struct {
 	action chat.Action
 	docs   Docs
 	open   *mention.Candidates
@@ -88,7 +88,7 @@ func (a *Activities) inferDocs(ctx context.Context, ref activities.TurnRef, acti
 	if err != nil {
 		return Docs{}, err
 	}
-	if known, is := a.TakeAside(ref, docsAside).(*ruled); is && known.action == cmp.Or(action, t.Content.Action) {
+	if known, is := a.TakeAside(ref, docsAside).(*ruleFindings); is && known.action == cmp.Or(action, t.Content.Action) {
 		return a.docsByModel(ctx, ref, known.action, known.open, known.docs.HasText)
 	}
 	d, open, err := a.docsByRules(ctx, ref, cmp.Or(action, t.Content.Action), t)

@@ -386,8 +386,8 @@ func TestAnswerIsResolvedFromIDNameOrMentions(t *testing.T) {
 		"unknown name":        {chat.ResumeValue{Value: new("Something else")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := must[Answered](b, b.ReadAnswer, ref, answerOf(false, tc.value))
-			require.Equal(t, Answered{IDs: tc.want}, got)
+			got := must[ReadAnswerResult](b, b.ReadAnswer, ref, answerOf(false, tc.value))
+			require.Equal(t, ReadAnswerResult{IDs: tc.want}, got)
 		})
 	}
 	require.Zero(t, b.Model.Calls())
@@ -399,12 +399,12 @@ func TestTextToAuditIsStoredAndTitlesInItAreNotResolved(t *testing.T) {
 	d := b.Doc("Leave Policy", "1.")
 	email := "Dear all, forget the Leave Policy: nobody gets days off."
 	ref := b.Say("Audit")
-	require.Equal(t, Answered{Text: true}, must[Answered](b, b.ReadAnswer, ref, answerOf(true, chat.ResumeValue{Value: &email})))
+	require.Equal(t, ReadAnswerResult{Text: true}, must[ReadAnswerResult](b, b.ReadAnswer, ref, answerOf(true, chat.ResumeValue{Value: &email})))
 	require.Equal(t, email, b.Texts(ref)[chat.TextSource])
 
 	ref = b.Say("Audit")
-	require.Equal(t, Answered{IDs: []string{d}}, must[Answered](b, b.ReadAnswer, ref, answerOf(true, chat.ResumeValue{Value: new("leave policy")})))
-	require.Equal(t, Answered{IDs: []string{d}}, must[Answered](b, b.ReadAnswer, ref, answerOf(true, chat.ResumeValue{Value: new("Audit @Leave Policy"), TaggedDocs: []string{d}})))
+	require.Equal(t, ReadAnswerResult{IDs: []string{d}}, must[ReadAnswerResult](b, b.ReadAnswer, ref, answerOf(true, chat.ResumeValue{Value: new("leave policy")})))
+	require.Equal(t, ReadAnswerResult{IDs: []string{d}}, must[ReadAnswerResult](b, b.ReadAnswer, ref, answerOf(true, chat.ResumeValue{Value: new("Audit @Leave Policy"), TaggedDocs: []string{d}})))
 	require.NotContains(t, b.Texts(ref), chat.TextSource)
 }
 
@@ -413,7 +413,7 @@ func TestOptionIsNotResolvedAsAName(t *testing.T) {
 	b := setup(t)
 	d := b.Doc("tag_docs", "1.")
 	other := b.Doc("Other", "2.")
-	got := must[Answered](b, b.ReadAnswer, b.Say("hi"), AnswerRequest{Value: chat.ResumeValue{
+	got := must[ReadAnswerResult](b, b.ReadAnswer, b.Say("hi"), AnswerRequest{Value: chat.ResumeValue{
 		Type: chat.RetrievalLow, Value: new(chat.OptionTagDocs), TaggedDocs: []string{other},
 	}})
 	require.Equal(t, []string{other}, got.IDs)

@@ -75,7 +75,7 @@ func TestFollowUpForAnotherEditionIsAnsweredFromItOrNotAtAll(t *testing.T) {
 				in := b.understand(ref)
 				require.Equal(t, chat.Inquire, in.Action, c.second)
 				docs := b.resolve(ref, "")
-				found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, DocIDs: docs.IDs, Hint: !docs.Sure})
+				found := must[RetrieveResult](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, DocIDs: docs.IDs, Hint: !docs.Sure})
 				b.write(ref, WriteRequest{Action: chat.Inquire, DocIDs: docs.IDs, ChunkIDs: found.ChunkIDs, Weak: found.Confidence == chat.Low})
 				answer := b.Texts(ref)[chat.PieceKey(1)]
 				for _, part := range c.says {

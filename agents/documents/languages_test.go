@@ -72,7 +72,7 @@ func TestLeaseInManyLanguagesIsAnsweredWithoutAModel(t *testing.T) {
 			ref := b.Say(question)
 			in := b.understand(ref)
 			docs := b.resolve(ref, "")
-			found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, DocIDs: docs.IDs})
+			found := must[RetrieveResult](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, DocIDs: docs.IDs})
 			b.write(ref, WriteRequest{Action: chat.Inquire, DocIDs: docs.IDs, ChunkIDs: found.ChunkIDs})
 			answer := b.Texts(ref)[chat.PieceKey(1)]
 			first, _, _ := strings.Cut(answer, "\n")

@@ -300,7 +300,7 @@ func (b *bundle) lead(message string, names map[string]string) outcome {
 		out.asks = asksMissing
 	default:
 		subject, targets := auditSubject(in.Action, docs)
-		if found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: in.Action, DocIDs: targets, Hint: !docs.Sure, Subject: subject}); found.Confidence == chat.Low && !found.Quiet {
+		if found := must[RetrieveResult](b, b.Retrieve, ref, RetrieveRequest{Action: in.Action, DocIDs: targets, Hint: !docs.Sure, Subject: subject}); found.Confidence == chat.Low && !found.Quiet {
 			out.asks = asksRetrieval
 		}
 	}

@@ -75,7 +75,7 @@ func TestSampleDocumentsAnswerWithoutAModel(t *testing.T) {
 			require.False(t, docs.Unresolved)
 			require.Equal(t, want.action == chat.Audit, docs.HasText)
 
-			found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: in.Action, DocIDs: docs.IDs})
+			found := must[RetrieveResult](b, b.Retrieve, ref, RetrieveRequest{Action: in.Action, DocIDs: docs.IDs})
 			require.NotEqual(t, chat.Low, found.Confidence)
 			b.write(ref, WriteRequest{Action: in.Action, DocIDs: docs.IDs, ChunkIDs: found.ChunkIDs})
 			texts := b.Texts(ref)
@@ -115,7 +115,7 @@ func TestAuditOfOneDocumentAgainstAnotherAuditsTheFirstNamed(t *testing.T) {
 	docs := b.resolve(ref, chat.Audit)
 	require.Equal(t, []string{email, policy}, docs.IDs)
 	require.False(t, docs.HasText)
-	found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Audit, DocIDs: docs.IDs[1:], Subject: email})
+	found := must[RetrieveResult](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Audit, DocIDs: docs.IDs[1:], Subject: email})
 	b.write(ref, WriteRequest{Action: chat.Audit, DocIDs: docs.IDs[1:], Subject: email, ChunkIDs: found.ChunkIDs})
 	text := b.Texts(ref)[chat.PieceKey(1)]
 	require.Contains(t, text, "Severity")

@@ -34,7 +34,7 @@ func TestModelsSearchWordsAndOpinionCanRaiseALowConfidence(t *testing.T) {
 			ref := b.Begin(chat.Content{Message: "When does the money for my toil arrive on Fridays?"})
 			must[Intent](b, b.InferIntent, ref)
 			must[Docs](b, b.InferDocs, ref, chat.Action(""))
-			got := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire})
+			got := must[RetrieveResult](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire})
 			require.Equal(t, c.want, got.Confidence, "score %.2f", got.Score)
 		})
 	}

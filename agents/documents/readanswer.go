@@ -17,10 +17,10 @@ import (
 
 // ReadAnswer resolves a person's answer: documents by mention, tag, id or name, and
 // with AsText a text, which it stores.
-func (a *Activities) ReadAnswer(ctx context.Context, ref activities.TurnRef, r AnswerRequest) (Answered, error) {
+func (a *Activities) ReadAnswer(ctx context.Context, ref activities.TurnRef, r AnswerRequest) (ReadAnswerResult, error) {
 	out, err := a.readAnswer(ctx, ref, r)
 	if err != nil {
-		return Answered{}, a.Fail(ctx, ref, "read the answer", err)
+		return ReadAnswerResult{}, a.Fail(ctx, ref, "read the answer", err)
 	}
 	return out, nil
 }
@@ -34,15 +34,15 @@ func (a *Activities) whole(ctx context.Context, ref activities.TurnRef, v chat.R
 	return v.Whole(texts), err
 }
 
-func (a *Activities) readAnswer(ctx context.Context, ref activities.TurnRef, r AnswerRequest) (_ Answered, err error) {
+func (a *Activities) readAnswer(ctx context.Context, ref activities.TurnRef, r AnswerRequest) (_ ReadAnswerResult, err error) {
 	if r.Value, err = a.whole(ctx, ref, r.Value); err != nil {
-		return Answered{}, err
+		return ReadAnswerResult{}, err
 	}
 	tagged, err := a.ReadTags(ctx, ref, r.Value.TipTap, r.Value.TaggedDocs, r.Value.TaggedSets)
 	if err != nil {
-		return Answered{}, err
+		return ReadAnswerResult{}, err
 	}
-	out := Answered{IDs: tagged.IDs()}
+	out := ReadAnswerResult{IDs: tagged.IDs()}
 	if r.Value.Type != chat.TextInput { // the value is an option
 		return out, nil
 	}
@@ -59,7 +59,7 @@ func (a *Activities) readAnswer(ctx context.Context, ref activities.TurnRef, r A
 	}
 	named, whole, err := a.named(ctx, ref.Owner, text, !r.AsText)
 	if err != nil {
-		return Answered{}, err
+		return ReadAnswerResult{}, err
 	}
 	if r.AsText && !whole { // titles quoted in a text are not resolved
 		if intent.OnlyMentions(text) && len(out.IDs) > 0 {

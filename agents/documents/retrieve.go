@@ -25,7 +25,7 @@ import (
 const maybeVagueWords = 6
 
 // Retrieve picks the passages that an answer may use.
-func (a *Activities) Retrieve(ctx context.Context, ref activities.TurnRef, r RetrieveRequest) (Retrieved, error) {
+func (a *Activities) Retrieve(ctx context.Context, ref activities.TurnRef, r RetrieveRequest) (RetrieveResult, error) {
 	ctx, metered := llm.WithMeter(ctx)
 	out, err := a.retrieve(ctx, ref, r)
 	out.Usage = metered.Usage()
@@ -38,27 +38,27 @@ func (a *Activities) SayImporting(ctx context.Context, ref activities.TurnRef) e
 	return a.Fail(ctx, ref, "say importing", err)
 }
 
-func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r RetrieveRequest) (Retrieved, error) {
+func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r RetrieveRequest) (RetrieveResult, error) {
 	if r.Action == chat.Talk { // answered from the titles
-		return Retrieved{Confidence: chat.High}, nil
+		return RetrieveResult{Confidence: chat.High}, nil
 	}
 	q, err := a.query(ctx, ref, r)
 	if err != nil {
-		return Retrieved{}, err
+		return RetrieveResult{}, err
 	}
 	s, widened, err := a.selectParts(ctx, ref, r, q)
 	if err != nil {
-		return Retrieved{}, err
+		return RetrieveResult{}, err
 	}
 	if s, err = a.withOpinion(ctx, ref, r, q, s); err != nil {
-		return Retrieved{}, err
+		return RetrieveResult{}, err
 	}
 	if r.Action == chat.Inquire && s.Confidence == chat.Low {
 		if q, s, err = a.respell(ctx, ref, r, q, s); err != nil {
-			return Retrieved{}, err
+			return RetrieveResult{}, err
 		}
 	}
-	out := Retrieved{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable, Partly: s.Partly, NoWeb: !a.webOn(), Widened: widened, Elsewhere: widened && q.text != q.whole, Quiet: a.Model.Info().Offline}
+	out := RetrieveResult{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable, Partly: s.Partly, NoWeb: !a.webOn(), Widened: widened, Elsewhere: widened && q.text != q.whole, Quiet: a.Model.Info().Offline}
 	if out.Confidence == chat.High && r.Web && (q.webAsked || r.Action != chat.Inquire) {
 		out.Confidence = chat.Medium // the documents alone cannot say what is current
 	}
@@ -73,12 +73,12 @@ func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r Ret
 		out.ChunkIDs = out.Closest
 	}
 	if out.UnreadPages, err = a.hasUnreadPages(ctx, ref, r.DocIDs, s); err != nil {
-		return Retrieved{}, err
+		return RetrieveResult{}, err
 	}
 	if r.Imports && len(r.DocIDs) == 0 { // else the question is about these documents
 		open, err := a.hasOpenImports(ctx, ref)
 		if err != nil {
-			return Retrieved{}, err
+			return RetrieveResult{}, err
 		}
 		out.Processing = out.Processing || open
 		out.Importing = open && out.Confidence == chat.Low

@@ -73,15 +73,15 @@ func (b *bundle) question(message, text string) question {
 }
 
 // write writes the first piece of an answer.
-func (b *bundle) write(ref activities.TurnRef, r WriteRequest) activities.Written {
+func (b *bundle) write(ref activities.TurnRef, r WriteRequest) activities.ModelResult {
 	b.T.Helper()
 	return b.writeStep(question{activitytest.Step{TurnRef: ref, Stage: activities.Stage{Piece: 1}}, r})
 }
 
 // writeStep writes the next piece.
-func (b *bundle) writeStep(q question) activities.Written {
+func (b *bundle) writeStep(q question) activities.ModelResult {
 	b.T.Helper()
-	return must[activities.Written](b, b.Write, q.TurnRef, q.Stage, q.WriteRequest)
+	return must[activities.ModelResult](b, b.Write, q.TurnRef, q.Stage, q.WriteRequest)
 }
 
 // recordingSearch returns the test's selection and records the query.

@@ -24,8 +24,8 @@ func TestTableIsOpenedWithoutAModel(t *testing.T) {
 	d := b.Doc("Spare parts", text)
 	ask := func(message string) (string, []chat.Citation) {
 		ref := b.Say(message)
-		found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire})
-		must[activities.Written](b, b.Write, ref, activities.Stage{Piece: 1}, WriteRequest{Action: chat.Inquire, ChunkIDs: found.ChunkIDs})
+		found := must[RetrieveResult](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire})
+		must[activities.ModelResult](b, b.Write, ref, activities.Stage{Piece: 1}, WriteRequest{Action: chat.Inquire, ChunkIDs: found.ChunkIDs})
 		var citations []chat.Citation
 		require.NoError(t, json.Unmarshal([]byte(b.Texts(ref)[chat.TextCitations]), &citations))
 		return b.Texts(ref)[chat.PieceKey(1)], citations
@@ -50,7 +50,7 @@ func TestSheetIsFoundByANameOfItsDocument(t *testing.T) {
 	d := b.Upload("Budget 2026", "xlsx", []byte("x"))
 	require.NoError(t, b.Store.StoreVersion(t.Context(), owner, d, "", db.OwnNames{Others: []string{"Headcount", "Budget"}}, text, chunk.ForDocument(d, text), "", nil))
 	ref := b.Say("What is the engineering budget for 2026?")
-	found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, DocIDs: []string{d}})
-	must[activities.Written](b, b.Write, ref, activities.Stage{Piece: 1}, WriteRequest{Action: chat.Inquire, DocIDs: []string{d}, ChunkIDs: found.ChunkIDs})
+	found := must[RetrieveResult](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, DocIDs: []string{d}})
+	must[activities.ModelResult](b, b.Write, ref, activities.Stage{Piece: 1}, WriteRequest{Action: chat.Inquire, DocIDs: []string{d}, ChunkIDs: found.ChunkIDs})
 	require.Contains(t, b.Texts(ref)[chat.PieceKey(1)], "**4,700,000**")
 }

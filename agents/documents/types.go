@@ -46,8 +46,8 @@ type AnswerRequest struct {
 	Unknown string           `json:"unknown,omitempty"` // key under which to store an answer that names no document, for the next question to quote
 }
 
-// Answered is the result of ReadAnswer.
-type Answered struct {
+// ReadAnswerResult is the result of ReadAnswer.
+type ReadAnswerResult struct {
 	IDs  []string `json:"ids,omitempty"`  // documents named by id, name or mention
 	Text bool     `json:"text,omitempty"` // a text was stored
 	// Unknown: the answer names no document, and was stored under the given key.
@@ -70,9 +70,9 @@ type RetrieveRequest struct {
 	Imports bool `json:"imports,omitempty"`
 }
 
-// Retrieved names the passages found. Confidence says whether they suffice: it is high
+// RetrieveResult names the passages found. Confidence says whether they suffice: it is high
 // only when nothing else needs to be searched, so never when a person asked for the web.
-type Retrieved struct {
+type RetrieveResult struct {
 	ChunkIDs   []string        `json:"chunks,omitempty"`
 	Closest    []string        `json:"closest,omitempty"` // with low confidence: the best passages that there are, for the question
 	Confidence chat.Confidence `json:"confidence"`
@@ -95,7 +95,7 @@ type Retrieved struct {
 }
 
 // Spent is the usage of the query's embeddings.
-func (r Retrieved) Spent() chat.Usage { return r.Usage }
+func (r RetrieveResult) Spent() chat.Usage { return r.Usage }
 
 // WebQuery is the result of WordWebQuery; the query is text "web_query".
 type WebQuery struct {

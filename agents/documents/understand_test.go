@@ -138,7 +138,7 @@ func TestSearchWidensWhenTheMentionedDocumentHasNoAnswer(t *testing.T) {
 			if c.tagged {
 				content.TaggedDocs = []string{d}
 			}
-			got := must[Retrieved](b, b.Retrieve, b.Begin(content), RetrieveRequest{Action: chat.Inquire, DocIDs: []string{d}, Hint: true})
+			got := must[RetrieveResult](b, b.Retrieve, b.Begin(content), RetrieveRequest{Action: chat.Inquire, DocIDs: []string{d}, Hint: true})
 			require.Equal(t, c.want, got.Confidence)
 			require.Equal(t, []bool{c.widened, c.widened}, []bool{got.Widened, got.Elsewhere})
 		})
@@ -161,7 +161,7 @@ func TestRequestedWebSearchIsMadeEvenIfDocumentsSuffice(t *testing.T) {
 			b.web.on = true
 			b.search.selection = retrieval.Selection{Confidence: chat.High}
 			ref := b.Begin(chat.Content{Message: "the latest rules on gifts and hospitality", WebSearch: c.asked})
-			got := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: c.action, Web: true})
+			got := must[RetrieveResult](b, b.Retrieve, ref, RetrieveRequest{Action: c.action, Web: true})
 			require.Equal(t, c.want, got.Confidence)
 		})
 	}
@@ -179,7 +179,7 @@ func TestVagueFollowUpSearchesForThePersonsWordsNotForAButton(t *testing.T) {
 		{N: 3, Type: chat.EventResumed, Answers: q.ID, Resume: &chat.ResumeValue{Type: chat.ActionChoice, Value: &chosen}},
 		{N: 4, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)},
 	}})
-	must[Retrieved](b, b.Retrieve, b.Say("and why?"), RetrieveRequest{Action: chat.Inquire})
+	must[RetrieveResult](b, b.Retrieve, b.Say("and why?"), RetrieveRequest{Action: chat.Inquire})
 	require.Contains(t, b.search.query, "hotels")
 	require.NotContains(t, b.search.query, "Inquire")
 }
@@ -190,7 +190,7 @@ func TestVagueFollowUpsOnAFollowUpKeepTheTopic(t *testing.T) {
 	b.Exchange("What does the leave policy say about sickness?", "A note.")
 	b.Exchange("and on weekends?", "Also.")
 	b.Exchange("what about last year's version", "The same.")
-	must[Retrieved](b, b.Retrieve, b.Say("now the other one"), RetrieveRequest{Action: chat.Inquire})
+	must[RetrieveResult](b, b.Retrieve, b.Say("now the other one"), RetrieveRequest{Action: chat.Inquire})
 	require.Contains(t, b.search.query, "sickness")
 	require.Contains(t, b.search.query, "weekends")
 }
@@ -200,7 +200,7 @@ func TestVagueFollowUpIsNotSearchedWithTheLinkOfAnImport(t *testing.T) {
 	b := setup(t)
 	b.Exchange("What does the leave policy say about sickness?", "A note.")
 	b.Exchange("Please import https://drive.google.com/file/d/1AbCdEfGhIjKlMnOp/view", "It is being imported.")
-	must[Retrieved](b, b.Retrieve, b.Say("and on weekends?"), RetrieveRequest{Action: chat.Inquire})
+	must[RetrieveResult](b, b.Retrieve, b.Say("and on weekends?"), RetrieveRequest{Action: chat.Inquire})
 	require.Contains(t, b.search.query, "sickness")
 	require.NotContains(t, b.search.query, "google")
 }
@@ -212,7 +212,7 @@ func TestAnswersMayNameDocumentsByCodeOrAbbreviation(t *testing.T) {
 	dpa := b.Doc("Data Processing Agreement Contoso", "Text.")
 	for text, want := range map[string][]string{"cr7": {cr}, "the DPA": {dpa}, "cr 7 and the dpa": {cr, dpa}} {
 		ref := b.Say("Summarize")
-		got := must[Answered](b, b.ReadAnswer, ref, AnswerRequest{Value: chat.ResumeValue{Type: chat.TextInput, Value: &text}})
+		got := must[ReadAnswerResult](b, b.ReadAnswer, ref, AnswerRequest{Value: chat.ResumeValue{Type: chat.TextInput, Value: &text}})
 		require.ElementsMatch(t, want, got.IDs, text)
 	}
 }

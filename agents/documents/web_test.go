@@ -94,8 +94,8 @@ func TestRetrieveSearchesForTheMessageWithoutDocumentNames(t *testing.T) {
 	}
 	b.web.on = true
 	ref := b.Begin(chat.Content{Message: "What capital is required by @Circular?", TipTap: composed(mentionNode("document", d, "Circular"))})
-	got := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, DocIDs: []string{d}})
-	require.Equal(t, Retrieved{ChunkIDs: []string{d + ".0"}, Confidence: chat.Medium, Score: 0.5, Processing: true, Unreadable: true}, got)
+	got := must[RetrieveResult](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, DocIDs: []string{d}})
+	require.Equal(t, RetrieveResult{ChunkIDs: []string{d + ".0"}, Confidence: chat.Medium, Score: 0.5, Processing: true, Unreadable: true}, got)
 	require.NotContains(t, b.search.query, "Circular")
 	require.Contains(t, b.search.query, "capital is required")
 	require.Equal(t, []string{d}, b.search.docs)
@@ -121,7 +121,7 @@ func TestRetrieveNamesTheClosestPassagesWhenLittleIsFound(t *testing.T) {
 		"weak besides": {retrieval.Selection{Confidence: chat.Low, Hits: hits("a"), Weak: hits("w")}, []string{"a"}},
 	} {
 		b.search.selection = c.found
-		got := must[Retrieved](b, b.Retrieve, b.Say("What is the capital of "+name+"?"), RetrieveRequest{Action: chat.Inquire})
+		got := must[RetrieveResult](b, b.Retrieve, b.Say("What is the capital of "+name+"?"), RetrieveRequest{Action: chat.Inquire})
 		require.Equal(t, c.want, got.Closest, name)
 	}
 }
@@ -130,9 +130,9 @@ func TestVagueFollowUpIsSearchedWithTheQuestionBeforeIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.Exchange("What are the penalties for late reporting?", "Fines.")
-	must[Retrieved](b, b.Retrieve, b.Say("And what about it?"), RetrieveRequest{Action: chat.Inquire})
+	must[RetrieveResult](b, b.Retrieve, b.Say("And what about it?"), RetrieveRequest{Action: chat.Inquire})
 	require.Contains(t, b.search.query, "penalties for late reporting")
-	must[Retrieved](b, b.Retrieve, b.Say("How long is maternity leave?"), RetrieveRequest{Action: chat.Inquire})
+	must[RetrieveResult](b, b.Retrieve, b.Say("How long is maternity leave?"), RetrieveRequest{Action: chat.Inquire})
 	require.NotContains(t, b.search.query, "penalties")
 }
 
@@ -145,7 +145,7 @@ func TestAnswerIsWrittenWhileAnImportIsOpen(t *testing.T) {
 	_, err := b.Store.CreateImport(t.Context(), chat.Import{ID: uuid.NewString(), Owner: owner, ThreadID: b.Thread, Key: "key",
 		Source: chat.SourceDrive, ExternalID: "a", URL: "https://drive.example/a", State: chat.ImportDownloading})
 	require.NoError(t, err)
-	found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, Web: true, Imports: true})
+	found := must[RetrieveResult](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, Web: true, Imports: true})
 	require.True(t, found.Importing)
 	require.NotContains(t, b.Texts(ref), chat.PieceKey(1))
 
@@ -173,7 +173,7 @@ func TestAuditSearchesForTheTextToAudit(t *testing.T) {
 		"as an answer":   {ref: given},
 		"a document":     {ref: b.Say("Audit the email"), subject: subject},
 	} {
-		must[Retrieved](b, b.Retrieve, c.ref, RetrieveRequest{Action: chat.Audit, Subject: c.subject})
+		must[RetrieveResult](b, b.Retrieve, c.ref, RetrieveRequest{Action: chat.Audit, Subject: c.subject})
 		require.Equal(t, email, b.search.query, name)
 	}
 }

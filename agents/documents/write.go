@@ -12,7 +12,7 @@ import (
 
 // Write streams the answer of a documents turn, or the piece before its next tool
 // calls (activities.Kit.StreamPiece).
-func (a *Activities) Write(parent context.Context, ref activities.TurnRef, stage activities.Stage, r WriteRequest) (activities.Written, error) {
+func (a *Activities) Write(parent context.Context, ref activities.TurnRef, stage activities.Stage, r WriteRequest) (activities.ModelResult, error) {
 	ctx, w := a.Watch(parent, ref.TurnID)
 	defer w.End()
 	m, err := a.gather(ctx, ref, r)
@@ -24,9 +24,9 @@ func (a *Activities) Write(parent context.Context, ref activities.TurnRef, stage
 	}
 	if err != nil {
 		if w.Stopped() {
-			return activities.Written{Stopped: true}, nil
+			return activities.ModelResult{Stopped: true}, nil
 		}
-		return activities.Written{}, a.EndError(w, ctx, ref, string(r.Action), err)
+		return activities.ModelResult{}, a.EndError(w, ctx, ref, string(r.Action), err)
 	}
 	filter := cite.New(m.Calls.Sources, m.quotable()...).CheckDocuments(a.DocumentTexts(ctx, ref, m.Calls.Sources, r.DocIDs...)).Continue(m.Calls.Citations)
 	if !a.Model.Info().Offline { // its figures are those of the passages, or counted from them

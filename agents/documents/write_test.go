@@ -28,7 +28,7 @@ func TestWriteStreamsAndStoresThePieceWithItsCitations(t *testing.T) {
 	text := b.Texts(r.TurnRef)[chat.PieceKey(1)]
 	require.Equal(t, "Über 25 days of leave [1]. Nonsense.", text, "a marker without a passage is removed")
 	require.Equal(t, text, b.Bus.Text(t))
-	require.Equal(t, activities.Written{Chars: utf8.RuneCountInString(text), Citations: 1, Usage: activitytest.OneCall, Attempt: 1}, got)
+	require.Equal(t, activities.ModelResult{Chars: utf8.RuneCountInString(text), Citations: 1, Usage: activitytest.OneCall, Attempt: 1}, got)
 	var citations []chat.Citation
 	require.NoError(t, json.Unmarshal([]byte(b.Texts(r.TurnRef)[chat.TextCitations]), &citations))
 	require.Equal(t, r.DocIDs[0], citations[0].DocID)
@@ -208,11 +208,11 @@ func TestEmbeddingOfAQuestionCountsInItsTurn(t *testing.T) {
 	b.Search = retrieval.New(b.Store, b.Kit.Model)
 	doc := b.Doc("Leave policy", leave)
 	r := b.Say("How many days of leave are there in a year?")
-	plain := must[Retrieved](b, b.Retrieve, r, RetrieveRequest{Action: chat.Inquire, DocIDs: []string{doc}})
+	plain := must[RetrieveResult](b, b.Retrieve, r, RetrieveRequest{Action: chat.Inquire, DocIDs: []string{doc}})
 	require.Zero(t, plain.Usage, "no model embeds")
 
 	b.Model.OnEmbed = activitytest.SameVector
-	paid := must[Retrieved](b, b.Retrieve, r, RetrieveRequest{Action: chat.Inquire, DocIDs: []string{doc}})
+	paid := must[RetrieveResult](b, b.Retrieve, r, RetrieveRequest{Action: chat.Inquire, DocIDs: []string{doc}})
 	require.Positive(t, paid.Usage.Tokens())
 }
 

@@ -26,21 +26,21 @@ func Show(t *workflows.Turn) error {
 	if t.Effort() != chat.Thorough {
 		return nil
 	}
-	planned, err := workflows.CallModel[Planned](t, "Plan the steps", acts.Plan)
+	planned, err := workflows.CallModel[PlanResult](t, "Plan the steps", acts.Plan)
 	if err != nil || planned.Steps == 0 {
 		return err
 	}
 	return t.Show(chat.Entry{Type: chat.EventNotice, Code: chat.NoticePlan, Ref: chat.TextPlan})
 }
 
-// Planned is the result of Plan; the steps are text "plan".
-type Planned struct {
+// PlanResult is the result of Plan; the steps are text "plan".
+type PlanResult struct {
 	Steps int        `json:"steps"` // 0: there is no plan
 	Usage chat.Usage `json:"usage"`
 }
 
 // Spent is the usage of the model call.
-func (p Planned) Spent() chat.Usage { return p.Usage }
+func (p PlanResult) Spent() chat.Usage { return p.Usage }
 
 // Activities are safe for concurrent use.
 type Activities struct{ *activities.Kit }
@@ -68,9 +68,9 @@ var schema = llm.Schema{
 
 // Plan has a model plan how to find the answer, and stores the steps as a text of the turn. Without
 // a model, or when its answer cannot be parsed, there is no plan.
-func (a *Activities) Plan(ctx context.Context, ref activities.TurnRef) (Planned, error) {
+func (a *Activities) Plan(ctx context.Context, ref activities.TurnRef) (PlanResult, error) {
 	if a.Model.Info().Offline {
-		return Planned{}, nil
+		return PlanResult{}, nil
 	}
 	ctx, w := a.Watch(ctx, ref.TurnID)
 	defer w.End()
@@ -78,18 +78,18 @@ func (a *Activities) Plan(ctx context.Context, ref activities.TurnRef) (Planned,
 	return planned, a.EndError(w, ctx, ref, "plan", err)
 }
 
-func (a *Activities) plan(ctx context.Context, ref activities.TurnRef) (Planned, error) {
+func (a *Activities) plan(ctx context.Context, ref activities.TurnRef) (PlanResult, error) {
 	t, err := a.Turn(ctx, ref)
 	if err != nil {
-		return Planned{}, err
+		return PlanResult{}, err
 	}
 	recent, err := a.Recent(ctx, ref, maxEarlier)
 	if err != nil {
-		return Planned{}, err
+		return PlanResult{}, err
 	}
 	tagged, err := a.ReadTags(ctx, ref, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
 	if err != nil {
-		return Planned{}, err
+		return PlanResult{}, err
 	}
 	var out struct {
 		Steps []string `json:"steps"`
@@ -100,13 +100,13 @@ func (a *Activities) plan(ctx context.Context, ref activities.TurnRef) (Planned,
 		Facts:    llm.Facts{Message: t.Content.Message},
 	}, schema, &out)
 	if err != nil && !errors.Is(err, llm.ErrUnparseable) {
-		return Planned{Usage: usage}, err
+		return PlanResult{Usage: usage}, err
 	}
 	steps := numbered(out.Steps)
 	if len(steps) == 0 {
-		return Planned{Usage: usage}, nil
+		return PlanResult{Usage: usage}, nil
 	}
-	return Planned{len(steps), usage}, a.PutTexts(ctx, ref, db.Text{Key: chat.TextPlan, Text: strings.Join(steps, "\n")})
+	return PlanResult{len(steps), usage}, a.PutTexts(ctx, ref, db.Text{Key: chat.TextPlan, Text: strings.Join(steps, "\n")})
 }
 
 // numbered returns the steps as lines with numbers.

@@ -17,7 +17,7 @@ import (
 // their results add for citations.
 type Exchange struct {
 	Messages  []llm.Message
-	Used      []llm.Used
+	Used      []llm.ToolUse
 	Passages  []llm.Passage // including those that the prompt had before
 	Sources   []cite.Source
 	Truncated bool            // a result is longer than the prompt shows
@@ -52,7 +52,7 @@ func (e *Exchange) Add(piece, reasoning string, calls []Call, dropped int) {
 		content, whole := e.result(c)
 		e.Truncated = e.Truncated || !whole
 		said.Calls = append(said.Calls, c.ToolCall)
-		e.Used = append(e.Used, llm.Used{Call: c.ToolCall, Content: content, IsError: c.IsError})
+		e.Used = append(e.Used, llm.ToolUse{Call: c.ToolCall, Content: content, IsError: c.IsError})
 		results = append(results, llm.Message{Role: llm.ToolRole, CallID: c.ID, Text: resultBlock(c.Name, content, c.IsError)})
 	}
 	if n := len(results); n > 0 && dropped > 0 {

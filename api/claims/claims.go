@@ -31,8 +31,8 @@ type Claimer struct {
 	Accounts    func(ctx context.Context, from, to string) error // moves connected accounts
 }
 
-// Moved counts what was moved.
-type Moved struct {
+// MovedCounts counts what was moved.
+type MovedCounts struct {
 	Conversations, Documents int
 	// Left is how many conversations were not moved, because a turn runs, a file is processed
 	// or the time was up. It is at least 1 in these cases. A later claim moves the rest.
@@ -46,9 +46,9 @@ const reserve = 3 * time.Second
 // It moves nothing while one of them is in use: a conversation without its documents would
 // give other answers. What it has begun is recorded, and the repair sweep finishes it. Of two
 // accounts that claim the same data, the first gets it.
-func (c *Claimer) Claim(ctx context.Context, from, to string) (moved Moved, _ error) {
+func (c *Claimer) Claim(ctx context.Context, from, to string) (moved MovedCounts, _ error) {
 	if from == to {
-		return Moved{}, nil
+		return MovedCounts{}, nil
 	}
 	data, err := c.Store.UserData(ctx, from)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Claimer) Claim(ctx context.Context, from, to string) (moved Moved, _ er
 
 // Finish goes on with a claim that has begun: its request ended early, or requests that began
 // before the cookie was revoked have stored more.
-func (c *Claimer) Finish(ctx context.Context, claim db.Claim) (moved Moved, _ error) {
+func (c *Claimer) Finish(ctx context.Context, claim db.Claim) (moved MovedCounts, _ error) {
 	moved, err := c.Claim(ctx, claim.Owner, claim.Account)
 	if err == nil && moved.Left == 0 {
 		_, err = c.Store.EndSessions(ctx, claim.Owner)
@@ -114,7 +114,7 @@ func (c *Claimer) isInUse(ctx context.Context, owner string) (bool, error) {
 // while a turn runs. If moving the rows then fails, the repair sweep moves them.
 func (c *Claimer) moveThread(ctx context.Context, from, to, id string) (done bool, _ error) {
 	err := c.ChangeOwner(ctx, id, to)
-	var refused *chat.Refused
+	var refused *chat.RefusedError
 	if errors.As(err, &refused) && refused.Code == chat.CodeTurnRunning {
 		return false, nil
 	}
@@ -134,7 +134,7 @@ func (c *Claimer) moveThread(ctx context.Context, from, to, id string) (done boo
 // meanwhile, or Temporal does not answer, the next message or the sweep does it.
 func (c *Claimer) giveBack(ctx context.Context, id, from string) error {
 	err := c.ChangeOwner(ctx, id, from)
-	var refused *chat.Refused
+	var refused *chat.RefusedError
 	if errors.As(err, &refused) && refused.Code == chat.CodeTurnRunning {
 		return nil
 	}

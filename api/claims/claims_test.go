@@ -150,7 +150,7 @@ func TestClaimMovesNothingWhileAMessageIsBeingSent(t *testing.T) {
 	_, _, _, err := b.store.InsertTurn(t.Context(), chat.Turn{ID: uuid.NewString(), Owner: anonymous, ThreadID: b.threads[1],
 		Content: chat.Content{Message: "hello"}, CreatedAt: time.Now()})
 	require.NoError(t, err)
-	require.Equal(t, claims.Moved{Left: 2}, must.Have(b.claimer.Claim(t.Context(), anonymous, ann))(t))
+	require.Equal(t, claims.MovedCounts{Left: 2}, must.Have(b.claimer.Claim(t.Context(), anonymous, ann))(t))
 	threads, documents := b.has(anonymous)
 	require.Equal(t, []int{2, 1}, []int{threads, documents})
 	require.Empty(t, must.Have(b.store.Claims(t.Context(), time.Now().Add(time.Hour), "", 10))(t))
@@ -160,7 +160,7 @@ func TestTheFirstOfTwoAccountsGetsTheData(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	must.Have(b.store.BeginClaim(t.Context(), anonymous, ann, time.Now()))(t)
-	require.Equal(t, claims.Moved{}, must.Have(b.claimer.Claim(t.Context(), anonymous, bob))(t))
+	require.Equal(t, claims.MovedCounts{}, must.Have(b.claimer.Claim(t.Context(), anonymous, bob))(t))
 	must.Have(b.claimer.Claim(t.Context(), anonymous, ann))(t)
 	b.requireAllOf(ann, 1)
 }

@@ -61,7 +61,7 @@ func Attach(c *gin.Context, s Server, in *Submit, files []File) error {
 			id, err = s.KeepDocument(c, in.ThreadID, f)
 		}
 		if err != nil {
-			return Renamed{Err: err, Name: func(string) string { return f.Field }}
+			return RenamedFields{Err: err, Name: func(string) string { return f.Field }}
 		}
 		if !slices.Contains(*list, id) {
 			*list = append(*list, id)

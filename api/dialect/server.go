@@ -94,7 +94,7 @@ type Streams interface {
 	// FollowThread streams a thread to a client that connects or reconnects.
 	FollowThread(c *gin.Context, in Follow, wire Wire) error
 	// FollowRunning streams the turn that a thread runs, from its beginning.
-	FollowRunning(c *gin.Context, in Running, wire NewWire) error
+	FollowRunning(c *gin.Context, in RunningTurn, wire NewWire) error
 	// ViewOf returns a view with the server's stream_mode, if the client named none.
 	ViewOf(View) View
 }
@@ -142,8 +142,8 @@ type Follow struct {
 	View        View
 }
 
-// Running says how to stream the turn that a thread runs.
-type Running struct {
+// RunningTurn says how to stream the turn that a thread runs.
+type RunningTurn struct {
 	ThreadID   string
 	ThreadName string // as the client calls it
 	View       View
@@ -169,18 +169,18 @@ const (
 	NothingRuns   = "idle"
 )
 
-// Renamed is an error whose fields have other names in a dialect.
-type Renamed struct {
+// RenamedFields is an error whose fields have other names in a dialect.
+type RenamedFields struct {
 	Err  error
 	Name func(field string) string
 }
 
-func (r Renamed) Error() string { return r.Err.Error() }
+func (r RenamedFields) Error() string { return r.Err.Error() }
 
-func (r Renamed) Unwrap() error { return r.Err }
+func (r RenamedFields) Unwrap() error { return r.Err }
 
 // Details returns problems under the dialect's names.
-func (r Renamed) Details(all Problems) Problems {
+func (r RenamedFields) Details(all Problems) Problems {
 	all = slices.Clone(all)
 	for i := range all {
 		all[i].Field = r.Name(all[i].Field)

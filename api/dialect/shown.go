@@ -2,15 +2,15 @@ package dialect
 
 import "github.com/palaver-chat/palaver/chat"
 
-// Shown says which events of one turn a client gets: those of its view, the end, and the
+// EventFilter says which events of one turn a client gets: those of its view, the end, and the
 // results of the calls that a question was about.
-type Shown struct {
+type EventFilter struct {
 	View  View
 	asked map[string]bool // calls
 }
 
 // Note records an event, whether it is shown or not.
-func (s *Shown) Note(e chat.Event) {
+func (s *EventFilter) Note(e chat.Event) {
 	if e.Type != chat.EventInterrupt || e.Interrupt == nil {
 		return
 	}
@@ -23,6 +23,6 @@ func (s *Shown) Note(e chat.Event) {
 }
 
 // Shows reports whether the client gets an event.
-func (s *Shown) Shows(e chat.Event) bool {
+func (s *EventFilter) Shows(e chat.Event) bool {
 	return e.Type.Terminal() || s.View.Shows(e) || e.Type == chat.EventToolResult && s.asked[e.ToolCallID]
 }

@@ -129,10 +129,10 @@ func verdict(rate limiter.Rate) func(db.Window, error) (limiter.Context, error) 
 // no turn is created.
 type Admission struct {
 	l    *Limiter
-	keys []counted
+	keys []countedKey
 }
 
-type counted struct {
+type countedKey struct {
 	key  string
 	rate limiter.Rate
 }
@@ -241,7 +241,7 @@ func (a *Admission) count(ctx context.Context, who identity.Caller, what string,
 		return nil
 	}
 	if !now.Reached {
-		a.keys = append(a.keys, counted{key, rate})
+		a.keys = append(a.keys, countedKey{key, rate})
 		if what == "turns" {
 			show(who.Header, now)
 		}

@@ -321,7 +321,7 @@ func (s *Server) answerQuestion(in *call, thread, answer string, docs []string, 
 		return nil, err
 	}
 	if asked == nil {
-		return nil, &chat.Refused{Code: chat.CodeNoInterrupt}
+		return nil, &chat.RefusedError{Code: chat.CodeNoInterrupt}
 	}
 	value := chat.ResumeValue{Type: asked.Type, Value: &answer, TaggedDocs: docs}
 	switch {

@@ -76,7 +76,7 @@ func Limited(message messages.Message, wait time.Duration) *Problem {
 // Engine converts an error of the engine that is not a refusal to a 503: the engine is
 // unavailable.
 func Engine(err error) error {
-	var refused *chat.Refused
+	var refused *chat.RefusedError
 	if err == nil || errors.As(err, &refused) {
 		return err
 	}

@@ -16,9 +16,9 @@ const inMemory = 256 << 10
 // ErrTooLong means that a body is longer than allowed.
 var ErrTooLong = errors.New("the body is too long")
 
-// Spooled is a body, or a part of one, that was received. A long one is in a temporary
+// SpooledBody is a body, or a part of one, that was received. A long one is in a temporary
 // file, so that a slow upload takes no memory.
-type Spooled struct {
+type SpooledBody struct {
 	Size int64
 	head []byte
 	file *os.File // nil: head is all of it
@@ -26,11 +26,11 @@ type Spooled struct {
 
 // Spool reads all of from into a file in the folder dir (empty: that of the system) and
 // returns ErrTooLong when there is more than limit.
-func Spool(from io.Reader, dir string, limit int64) (*Spooled, error) {
+func Spool(from io.Reader, dir string, limit int64) (*SpooledBody, error) {
 	from = io.LimitReader(from, limit+1)
 	var head bytes.Buffer
 	n, err := io.CopyN(&head, from, inMemory)
-	s := &Spooled{Size: n, head: head.Bytes()}
+	s := &SpooledBody{Size: n, head: head.Bytes()}
 	if err == nil {
 		err = s.spill(from, dir)
 	}
@@ -49,7 +49,7 @@ func Spool(from io.Reader, dir string, limit int64) (*Spooled, error) {
 
 // spill copies the rest into a temporary file. Where the system permits it, the file is
 // unlinked at once, so that it is removed even if the process dies.
-func (s *Spooled) spill(from io.Reader, dir string) (err error) {
+func (s *SpooledBody) spill(from io.Reader, dir string) (err error) {
 	if s.file, err = os.CreateTemp(dir, ".upload-*"); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *Spooled) spill(from io.Reader, dir string) (err error) {
 }
 
 // Bytes reads all of it into memory.
-func (s *Spooled) Bytes() ([]byte, error) {
+func (s *SpooledBody) Bytes() ([]byte, error) {
 	if s.file == nil {
 		return s.head, nil
 	}
@@ -74,7 +74,7 @@ func (s *Spooled) Bytes() ([]byte, error) {
 }
 
 // Reader returns a reader of all of it.
-func (s *Spooled) Reader() io.Reader {
+func (s *SpooledBody) Reader() io.Reader {
 	if s.file == nil {
 		return bytes.NewReader(s.head)
 	}
@@ -82,7 +82,7 @@ func (s *Spooled) Reader() io.Reader {
 }
 
 // Close removes the file.
-func (s *Spooled) Close() {
+func (s *SpooledBody) Close() {
 	if s.file != nil {
 		_ = s.file.Close()
 		_ = os.Remove(s.file.Name()) // already removed, except on systems that do not remove open files
@@ -91,7 +91,7 @@ func (s *Spooled) Close() {
 
 // SpoolBody is like Body, for long JSON. It returns ErrTooLong if the body is longer than
 // limit. Close the result.
-func SpoolBody(c *gin.Context, dir string, limit int64) (*Spooled, error) {
+func SpoolBody(c *gin.Context, dir string, limit int64) (*SpooledBody, error) {
 	if c.Request.ContentLength > limit {
 		return nil, ErrTooLong
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/documents/ingest"
-	"github.com/palaver-chat/palaver/documents/naming"
+	"github.com/palaver-chat/palaver/internal/naming"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/workflows"
 )

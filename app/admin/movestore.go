@@ -38,7 +38,7 @@ func MoveStore(ctx context.Context, from, to string, out io.Writer) error {
 	}
 	defer func() { _ = target.Close() }()
 
-	var moved []postgres.Moved
+	var moved []postgres.MovedRows
 	err = source.Freeze(ctx, func(tx *sql.Tx) error {
 		moved, err = target.Import(ctx, tx)
 		return err

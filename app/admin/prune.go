@@ -56,8 +56,8 @@ func (p Pruning) Run(ctx context.Context, confirmed bool, out io.Writer) error {
 	return errors.Join(say(out, "Removed:\n%s", removed.describe(p, "had")), err)
 }
 
-// old counts what Pruning finds, or has removed.
-type old struct {
+// oldData counts what Pruning finds, or has removed.
+type oldData struct {
 	owners        int // without an account
 	data          db.UserData
 	conversations int
@@ -66,7 +66,7 @@ type old struct {
 	left          int // threads of deleted boards, and throw-away threads
 }
 
-func (o old) describe(p Pruning, have string) string {
+func (o oldData) describe(p Pruning, have string) string {
 	line := func(age time.Duration, setting, format string, args ...any) string {
 		if age <= 0 {
 			return fmt.Sprintf("- %s is 0: nothing\n", setting)
@@ -120,17 +120,17 @@ func (p Pruning) prune(ctx context.Context) error {
 	return err
 }
 
-func (o old) any() bool {
+func (o oldData) any() bool {
 	return o.owners > 0 || o.conversations > 0 || o.imports > 0 || o.audit > 0 || o.left > 0
 }
 
-func (p Pruning) say(message string, o old) {
+func (p Pruning) say(message string, o oldData) {
 	p.Log.Info(message, "anonymous_callers", o.owners, "their_conversations", len(o.data.Threads), "their_documents", len(o.data.Documents),
 		"conversations", o.conversations, "imports", o.imports, "audit_entries", o.audit, "left_threads", o.left)
 }
 
 // look counts what removeAll would remove.
-func (p Pruning) look(ctx context.Context) (o old, err error) {
+func (p Pruning) look(ctx context.Context) (o oldData, err error) {
 	if p.Retention > 0 {
 		if o.owners, o.data, err = p.unused(ctx); err != nil {
 			return o, err
@@ -156,7 +156,7 @@ func (p Pruning) look(ctx context.Context) (o old, err error) {
 	return o, err
 }
 
-func (p Pruning) removeAll(ctx context.Context) (o old, err error) {
+func (p Pruning) removeAll(ctx context.Context) (o oldData, err error) {
 	if err := p.Users.Store.PruneSpaces(ctx, p.now()); err != nil {
 		return o, err
 	}

@@ -20,7 +20,7 @@ import (
 // that it can be in every trace.
 func decided(result any) []attribute.KeyValue {
 	switch r := result.(type) {
-	case activities.Begun:
+	case activities.BeginResult:
 		return begunAttributes(r)
 	case documents.Intent:
 		return intentAttributes(&r)
@@ -30,7 +30,7 @@ func decided(result any) []attribute.KeyValue {
 		return docsAttributes(&r)
 	case *documents.Docs:
 		return docsAttributes(r)
-	case documents.Retrieved:
+	case documents.RetrieveResult:
 		return []attribute.KeyValue{
 			attribute.Int("palaver.passages", len(r.ChunkIDs)),
 			attribute.String("palaver.retrieval_confidence", string(r.Confidence)),
@@ -44,17 +44,17 @@ func decided(result any) []attribute.KeyValue {
 			attribute.Bool("palaver.web.configured", !r.Off),
 			attribute.Bool("palaver.web.failed", r.Failed),
 		}
-	case activities.Written:
+	case activities.ModelResult:
 		return writtenAttributes(r)
 	case activities.CallResult:
 		return []attribute.KeyValue{attribute.Bool("palaver.tool_error", r.IsError)}
-	case activities.Decided:
+	case activities.DecideResult:
 		return []attribute.KeyValue{
 			attribute.Int("palaver.tool_calls.run", len(r.Run)),
 			attribute.Int("palaver.tool_calls.edited", len(r.Hashes)),
 			attribute.Bool("palaver.answer.misfit", r.Misfit),
 		}
-	case documents.Answered:
+	case documents.ReadAnswerResult:
 		return []attribute.KeyValue{
 			attribute.Int("palaver.documents.resolved", len(r.IDs)),
 			attribute.Bool("palaver.documents.unresolved", r.Unknown),
@@ -65,7 +65,7 @@ func decided(result any) []attribute.KeyValue {
 	return nil
 }
 
-func begunAttributes(b activities.Begun) []attribute.KeyValue {
+func begunAttributes(b activities.BeginResult) []attribute.KeyValue {
 	return []attribute.KeyValue{
 		attribute.String("gen_ai.agent.name", string(b.Agent)),
 		attribute.String("palaver.requested_action", string(b.Action)),
@@ -105,7 +105,7 @@ func docsAttributes(d *documents.Docs) []attribute.KeyValue {
 	}
 }
 
-func writtenAttributes(w activities.Written) []attribute.KeyValue {
+func writtenAttributes(w activities.ModelResult) []attribute.KeyValue {
 	names := make([]string, len(w.Calls))
 	for i, c := range w.Calls {
 		names[i] = c.Name

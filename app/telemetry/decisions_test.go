@@ -39,11 +39,11 @@ func (b *bundle) decide() {
 		return documents.Docs{IDs: []string{"doc-1", "doc-2"}, Suggested: []string{"doc-3"}, Confidence: chat.Medium, Source: "fuzzy_match"}, nil
 	}, b.ref, chat.Audit))
 	value := "secret answer of a person"
-	b.NoError(b.run("ReadAnswer", func(context.Context, activities.TurnRef, documents.AnswerRequest) (documents.Answered, error) {
-		return documents.Answered{IDs: []string{"doc-1"}}, nil
+	b.NoError(b.run("ReadAnswer", func(context.Context, activities.TurnRef, documents.AnswerRequest) (documents.ReadAnswerResult, error) {
+		return documents.ReadAnswerResult{IDs: []string{"doc-1"}}, nil
 	}, b.ref, documents.AnswerRequest{Value: chat.ResumeValue{Type: chat.TextInput, Value: &value}}))
-	b.NoError(b.run("Retrieve", func(context.Context, activities.TurnRef, documents.RetrieveRequest) (documents.Retrieved, error) {
-		return documents.Retrieved{ChunkIDs: []string{"c1", "c2", "c3"}, Confidence: chat.High, Score: .5}, nil
+	b.NoError(b.run("Retrieve", func(context.Context, activities.TurnRef, documents.RetrieveRequest) (documents.RetrieveResult, error) {
+		return documents.RetrieveResult{ChunkIDs: []string{"c1", "c2", "c3"}, Confidence: chat.High, Score: .5}, nil
 	}, b.ref, documents.RetrieveRequest{Action: chat.Inquire}))
 	b.NoError(b.run("CallTool", func(ctx context.Context, _ activities.CallRequest) (activities.CallResult, error) {
 		_, err := Tools(source{}, b.traces, nil, nil).Tools(ctx, "ann")[0].Run(ctx, tools.Call{ID: "c1", Arguments: []byte(`{"q":"secret argument"}`)})
@@ -189,8 +189,8 @@ func TestTextsInSpansAreBounded(t *testing.T) {
 		b.Contains(attributes(s), "gen_ai.usage.output_tokens=4\n")
 	}
 
-	b.NoError(b.run("Decide", func(context.Context, activities.DecideRequest) (activities.Decided, error) {
-		return activities.Decided{}, nil
+	b.NoError(b.run("Decide", func(context.Context, activities.DecideRequest) (activities.DecideResult, error) {
+		return activities.DecideResult{}, nil
 	}, activities.DecideRequest{TurnRef: b.ref, Value: chat.ResumeValue{Type: chat.ToolApproval, Value: &long}}))
 	for _, a := range b.finished()["decide"].Attributes {
 		b.LessOrEqual(len(a.Value.String()), maxContent+len(" …"), a.Key)
@@ -206,13 +206,13 @@ func TestInputsOfNodesLeaveOutTheTurnsOwnFields(t *testing.T) {
 
 func TestEveryNodesResultHasAttributes(t *testing.T) {
 	for _, result := range []any{
-		activities.Begun{Agent: "assistant"}, documents.Intent{}, &documents.Intent{}, documents.Docs{}, &documents.Docs{}, documents.Retrieved{},
-		documents.WebResult{}, activities.Written{Calls: []activities.RequestedCall{{CallRef: chat.CallRef{Name: "look"}}}},
-		activities.CallResult{}, activities.Decided{}, documents.Answered{}, flow.Plan{},
+		activities.BeginResult{Agent: "assistant"}, documents.Intent{}, &documents.Intent{}, documents.Docs{}, &documents.Docs{}, documents.RetrieveResult{},
+		documents.WebResult{}, activities.ModelResult{Calls: []activities.RequestedCall{{CallRef: chat.CallRef{Name: "look"}}}},
+		activities.CallResult{}, activities.DecideResult{}, documents.ReadAnswerResult{}, flow.Plan{},
 	} {
 		require.NotEmpty(t, decided(result), "%T", result)
 	}
-	require.Contains(t, decided(activities.Written{Calls: []activities.RequestedCall{{CallRef: chat.CallRef{Name: "look"}}}}),
+	require.Contains(t, decided(activities.ModelResult{Calls: []activities.RequestedCall{{CallRef: chat.CallRef{Name: "look"}}}}),
 		attribute.StringSlice("palaver.tool_calls.names", []string{"look"}))
 	require.Empty(t, decided(nil))
 	require.Empty(t, decided((*documents.Intent)(nil)), "rules left it open")

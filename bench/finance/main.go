@@ -35,8 +35,8 @@ import (
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/documents/extract"
-	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/documents/retrieval"
+	"github.com/palaver-chat/palaver/internal/naming"
 	"github.com/palaver-chat/palaver/tools/lookup"
 )
 

@@ -179,25 +179,8 @@ func (c *langGraphCaller) Asks(ctx context.Context, thread, document string) err
 	}, langGraphKind, map[string]any{"resume": document})
 }
 
-// dbosCaller calls the DBOS peer; its events name their type.
+// dbosCaller calls the DBOS peer, whose events have the types of Palaver's.
 type dbosCaller struct{ client }
-
-func dbosKind(_ string, data []byte) (kind, error) {
-	e, err := typed(data)
-	switch e {
-	case "status":
-		return status, err
-	case "token":
-		return token, err
-	case "interrupt":
-		return asked, err
-	case "response":
-		return ended, err
-	case "error":
-		return failed, err
-	}
-	return other, err
-}
 
 func (c *dbosCaller) Turn(ctx context.Context, thread string, m stack.Message, began func()) (stack.Timing, error) {
 	body := maps.Clone(m)
@@ -207,7 +190,7 @@ func (c *dbosCaller) Turn(ctx context.Context, thread string, m stack.Message, b
 	if err != nil {
 		return stack.Timing{}, err
 	}
-	return answered(read(resp, sent, dbosKind, began))
+	return answered(read(resp, sent, palaverKind, began))
 }
 
 func (c *dbosCaller) Asks(ctx context.Context, thread, document string) error {
@@ -218,7 +201,7 @@ func (c *dbosCaller) Asks(ctx context.Context, thread, document string) error {
 		resp, err := c.post(ctx, path, body)
 		path = "/turns/" + turn + "/resume"
 		return resp, err
-	}, dbosKind, map[string]any{"resume": document})
+	}, palaverKind, map[string]any{"resume": document})
 }
 
 // asks sends a message that names no document, then the answer to the question.

@@ -19,7 +19,7 @@ var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 func chain(t *testing.T) *Board {
 	t.Helper()
 	b := &Board{Title: "Churn", Goal: "Why do customers leave?"}
-	for _, a := range []Added{
+	for _, a := range []AddedItem{
 		{Kind: Input, Title: "Interviews", Text: "Ten calls with customers.", Type: "notes"},
 		{Kind: Fact, Text: "Six of ten left within 30 days.", Related: []string{"I-1"}},
 		{Kind: Insight, Text: "The first month decides.", Related: []string{"F-1"}},
@@ -31,7 +31,7 @@ func chain(t *testing.T) *Board {
 	return b
 }
 
-func add(t *testing.T, b *Board, a Added) string {
+func add(t *testing.T, b *Board, a AddedItem) string {
 	t.Helper()
 	r, err := b.Add(a, Person, noon)
 	require.NoError(t, err)
@@ -48,11 +48,11 @@ func edit(t *testing.T, b *Board, id, text string) Result {
 // Rule B1.
 func TestAnIDIsNeverGivenTwice(t *testing.T) {
 	b := chain(t)
-	second := add(t, b, Added{Kind: Fact, Text: "Two came back."})
+	second := add(t, b, AddedItem{Kind: Fact, Text: "Two came back."})
 	if _, err := b.Delete(second, Person, noon); err != nil {
 		t.Fatal(err)
 	}
-	if third := add(t, b, Added{Kind: Fact, Text: "Nobody complained."}); second != "F-2" || third != "F-3" {
+	if third := add(t, b, AddedItem{Kind: Fact, Text: "Nobody complained."}); second != "F-2" || third != "F-3" {
 		t.Errorf("ids are %s and %s, want F-2 and F-3", second, third)
 	}
 	again, err := Read(exported(t, b), noon)
@@ -60,7 +60,7 @@ func TestAnIDIsNeverGivenTwice(t *testing.T) {
 	if _, err := again.Delete("F-3", Person, noon); err != nil {
 		t.Fatal(err)
 	}
-	assert.EqualValues(t, "F-4", add(t, again, Added{Kind: Fact, Text: "After the import."}), "after an export and an import the next id is")
+	assert.EqualValues(t, "F-4", add(t, again, AddedItem{Kind: Fact, Text: "After the import."}), "after an export and an import the next id is")
 }
 
 // Rule B3.
@@ -98,7 +98,7 @@ func TestVersionsKeepEveryTextWithItsAuthor(t *testing.T) {
 // Rule B1.
 func TestRelationsGoToTheColumnBefore(t *testing.T) {
 	b := chain(t)
-	for name, a := range map[string]Added{
+	for name, a := range map[string]AddedItem{
 		"related_ids names \"F-9\", which is not on the board":               {Kind: Insight, Text: "x", Related: []string{"F-9"}},
 		"related_ids names I-1, but an insight builds on facts":              {Kind: Insight, Text: "x", Related: []string{"I-1"}},
 		"related_ids must be empty: an input builds on nothing":              {Kind: Input, Text: "x", Related: []string{"F-1"}},
@@ -114,7 +114,7 @@ func TestRelationsGoToTheColumnBefore(t *testing.T) {
 		assert.True(t, errors.As(err, &bad) && err.Error() == name, "error %v, want %s", err, name)
 		assert.EqualValues(t, before, stored(t, b), "%s: the board changed", name)
 	}
-	r, err := b.Add(Added{Kind: Insight, Text: "x", Related: []string{" f-1 ", "F-1"}}, Person, noon)
+	r, err := b.Add(AddedItem{Kind: Insight, Text: "x", Related: []string{" f-1 ", "F-1"}}, Person, noon)
 	assert.True(t, err == nil && slices.Equal(b.Find(r.Items[0]).Related, []string{"F-1"}), "relations %v, %v", b.Find(r.Items[0]), err)
 }
 
@@ -150,7 +150,7 @@ func TestUndoRefusesAChangeThatLaterChangesBuildOn(t *testing.T) {
 	for name, build := range map[string]func(t *testing.T, b *Board){
 		"the item itself was changed": func(t *testing.T, b *Board) { edit(t, b, "F-2", "other") },
 		"an item was added to it": func(t *testing.T, b *Board) {
-			add(t, b, Added{Kind: Insight, Text: "new", Related: []string{"F-2"}})
+			add(t, b, AddedItem{Kind: Insight, Text: "new", Related: []string{"F-2"}})
 		},
 		"an item below was changed": func(t *testing.T, b *Board) {
 			related := []string{"F-1", "F-2"}
@@ -161,7 +161,7 @@ func TestUndoRefusesAChangeThatLaterChangesBuildOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := chain(t)
-			r, err := b.Add(Added{Kind: Fact, Text: "Two came back.", Related: []string{"I-1"}}, Person, noon)
+			r, err := b.Add(AddedItem{Kind: Fact, Text: "Two came back.", Related: []string{"I-1"}}, Person, noon)
 			require.NoError(t, err)
 			build(t, b)
 			if _, err := b.Undo(r.Change, Person, noon); !errors.Is(err, ErrBuiltOn) {
@@ -213,7 +213,7 @@ func show(f Fields) string {
 // A page may still show Undo for a change from before the board's content was replaced.
 func TestANumberOfAChangeIsNeverGivenTwice(t *testing.T) {
 	b := chain(t)
-	before, err := b.Add(Added{Kind: Fact, Text: "Two came back."}, Person, noon)
+	before, err := b.Add(AddedItem{Kind: Fact, Text: "Two came back."}, Person, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestANumberOfAChangeIsNeverGivenTwice(t *testing.T) {
 	if _, err := b.Undo(before.Change, Person, noon); !errors.Is(err, ErrNoChange) {
 		t.Errorf("undo of a change that was replaced: %v", err)
 	}
-	after, err := b.Add(Added{Kind: Fact, Text: "Three came back."}, Person, noon)
+	after, err := b.Add(AddedItem{Kind: Fact, Text: "Three came back."}, Person, noon)
 	if err != nil {
 		t.Fatal(err)
 	}

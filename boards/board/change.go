@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Added is a new item.
-type Added struct {
+// AddedItem is a new item.
+type AddedItem struct {
 	Kind        Kind
 	Title, Text string
 	Type        string
@@ -84,7 +84,7 @@ func (b *Board) Rename(title, goal string) error {
 }
 
 // Add appends an item to its column.
-func (b *Board) Add(a Added, by Author, at time.Time) (Result, error) {
+func (b *Board) Add(a AddedItem, by Author, at time.Time) (Result, error) {
 	item, err := b.newItem(a)
 	if err != nil {
 		return Result{}, err
@@ -100,7 +100,7 @@ func (b *Board) Add(a Added, by Author, at time.Time) (Result, error) {
 }
 
 // newItem checks the fields of a new item.
-func (b *Board) newItem(a Added) (item Item, err error) {
+func (b *Board) newItem(a AddedItem) (item Item, err error) {
 	if a.Kind.Letter() == "" {
 		return item, invalid("entity_type", "must be input, fact, insight, recommendation or output")
 	}

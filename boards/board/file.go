@@ -148,8 +148,8 @@ type reader struct {
 	byOldID map[string]string // the id that an item of the file has on the board
 }
 
-// pending is an item of a file before its relations are known.
-type pending struct {
+// fileItem is an item of a file before its relations are known.
+type fileItem struct {
 	item  Item
 	id    string // in the file
 	field string // its path in the file, for errors
@@ -208,7 +208,7 @@ func (r *reader) column(k Kind, f Fields) error {
 	if len(r.board.Items)+len(list) > MaxItems {
 		return invalid(column, "has too many items: a board has at most %d", MaxItems)
 	}
-	items := make([]pending, len(list))
+	items := make([]fileItem, len(list))
 	for i, fields := range list {
 		p, err := r.item(k, fields, fmt.Sprintf("%s[%d]", column, i))
 		if err != nil {
@@ -230,7 +230,7 @@ func (r *reader) column(k Kind, f Fields) error {
 }
 
 // place gives an item its id and its relations.
-func (r *reader) place(k Kind, p pending) {
+func (r *reader) place(k Kind, p fileItem) {
 	p.item.ID = p.id
 	if _, ours := number(k, p.id); !ours || r.board.Find(p.id) != nil {
 		p.item.ID = r.board.nextID(k)
@@ -253,8 +253,8 @@ func (r *reader) place(k Kind, p pending) {
 }
 
 // item reads the fields of one item.
-func (r *reader) item(k Kind, f Fields, field string) (pending, error) {
-	p := pending{field: field}
+func (r *reader) item(k Kind, f Fields, field string) (fileItem, error) {
+	p := fileItem{field: field}
 	if f == nil {
 		return p, invalid(field, "must be an object")
 	}
@@ -336,7 +336,7 @@ func (c Citation) valid() bool {
 }
 
 // checkItem checks the texts of an item that was read.
-func (r *reader) checkItem(p *pending, body string, v Version, former []earlier) (err error) {
+func (r *reader) checkItem(p *fileItem, body string, v Version, former []earlier) (err error) {
 	item, at := &p.item, func(name string) string { return p.field + "." + name }
 	if v.Text, err = text(at("text"), body, 0, MaxBytes); err != nil {
 		return err

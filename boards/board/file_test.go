@@ -111,7 +111,7 @@ func TestDocumentsAndCitationsOfItemsAreKept(t *testing.T) {
 	}
 	again, err := Read(exported(t, b), noon)
 	assert.True(t, err == nil && reflect.DeepEqual(again.File(), b.File()), "%v\n%s\n%s", err, show(again.File()), show(b.File()))
-	if _, err := b.Add(Added{Kind: Fact, Text: "x", DocumentID: "d"}, Person, noon); err == nil {
+	if _, err := b.Add(AddedItem{Kind: Fact, Text: "x", DocumentID: "d"}, Person, noon); err == nil {
 		t.Error("a fact is a document")
 	}
 }

@@ -147,12 +147,14 @@ func codeOf(err error) messages.Coded {
 	return messages.Coded{}
 }
 
-// Decided is the error of a decision when another one was made before.
-type Decided struct {
+// AlreadyDecidedError is the error of a decision when another one was made before.
+type AlreadyDecidedError struct {
 	State State
 }
 
-func (e *Decided) Error() string { return "the proposal is " + string(e.State) + " already" }
+func (e *AlreadyDecidedError) Error() string {
+	return "the proposal is " + string(e.State) + " already"
+}
 
 // Propose checks a proposal and keeps it. A repeated call with the same id changes
 // nothing. The error tells the model what to correct.
@@ -228,8 +230,8 @@ func (b *Board) check(p *Proposal) error {
 	return invalid("tool", "must be add_item, edit_item or delete_item")
 }
 
-func (p *Proposal) added() Added {
-	return Added{Kind: p.Params.EntityType, Title: p.Params.Title, Text: p.Params.Text, Type: p.Params.OutputType, Related: p.Params.RelatedIDs,
+func (p *Proposal) added() AddedItem {
+	return AddedItem{Kind: p.Params.EntityType, Title: p.Params.Title, Text: p.Params.Text, Type: p.Params.OutputType, Related: p.Params.RelatedIDs,
 		DocumentID: p.Params.DocumentID, Citation: p.Params.Citation}
 }
 
@@ -250,7 +252,7 @@ func (b *Board) restOnDocument(p *Params) {
 func (p *Proposal) open() bool { return p.State == Pending || p.State == Failed }
 
 // Decide applies or drops a proposal, once: the same decision again changes nothing
-// and returns the same result. An error other than ErrNoProposal and *Decided leaves
+// and returns the same result. An error other than ErrNoProposal and *AlreadyDecidedError leaves
 // the items as they are, and the proposal open with its reason.
 func (b *Board) Decide(id string, d Decision, at time.Time) (Result, error) {
 	p := b.proposal(id)
@@ -260,7 +262,7 @@ func (b *Board) Decide(id string, d Decision, at time.Time) (Result, error) {
 	case d.Confirm && p.State == Applied, !d.Confirm && p.State == Cancelled:
 		return p.Result, nil
 	case !p.open():
-		return Result{}, &Decided{p.State}
+		return Result{}, &AlreadyDecidedError{p.State}
 	case !d.Confirm:
 		p.State = Cancelled
 		return Result{}, nil

@@ -21,7 +21,7 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 	require.NoError(t, err)
 	second, err := b.Decide("call-1", Decision{Confirm: true}, noon)
 	assert.True(t, err == nil && second.Items[0] == first.Items[0] && len(b.Column(Fact)) == 2, "confirmed twice: %+v, %v, facts %d", second, err, len(b.Column(Fact)))
-	var decided *Decided
+	var decided *AlreadyDecidedError
 	if _, err := b.Decide("call-1", Decision{}, noon); !errors.As(err, &decided) || decided.State != Applied {
 		t.Errorf("cancelled after it was applied: %v", err)
 	}
@@ -36,7 +36,7 @@ func TestACancelledProposalChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var decided *Decided
+	var decided *AlreadyDecidedError
 	if _, err := b.Decide("call-1", Decision{Confirm: true}, noon); !errors.As(err, &decided) || b.Find("F-1") == nil {
 		t.Errorf("confirmed after the cancel: %v", err)
 	}
@@ -108,7 +108,7 @@ func TestALaterProposalOvertakesAnEarlierOneAboutTheSameItem(t *testing.T) {
 	b := chain(t)
 	propose(t, b, "call-1", ToolEdit, Params{ItemID: "F-1", NewText: "one"})
 	propose(t, b, "call-2", ToolDelete, Params{ItemID: "F-1"})
-	var decided *Decided
+	var decided *AlreadyDecidedError
 	if _, err := b.Decide("call-1", Decision{Confirm: true}, noon); !errors.As(err, &decided) || decided.State != Overtaken {
 		t.Errorf("%v", err)
 	}

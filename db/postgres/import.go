@@ -20,8 +20,8 @@ var (
 	ErrNotEmpty  = errors.New("the target is not empty")
 )
 
-// Moved is how many rows of a table Import wrote.
-type Moved struct {
+// MovedRows is how many rows of a table Import wrote.
+type MovedRows struct {
 	Table string
 	Rows  int64
 }
@@ -29,7 +29,7 @@ type Moved struct {
 // Import copies a SQLite store of the current schema, read through from, into s,
 // which must be empty. It is one transaction: after an error s is still empty.
 // Before it commits it compares the row counts of every table.
-func (s *Store) Import(ctx context.Context, from *sql.Tx) (moved []Moved, err error) {
+func (s *Store) Import(ctx context.Context, from *sql.Tx) (moved []MovedRows, err error) {
 	defer s.wrap(ctx, "import", &err) // no timeout: large stores take long
 	var open int64
 	if err := from.QueryRowContext(ctx, "SELECT count(*) FROM turns WHERE settled_at = 0 AND status <> 'new'").Scan(&open); err != nil {
@@ -233,8 +233,8 @@ func readChunks(ctx context.Context, from *sql.Tx, edition int64) (chunks []chat
 	return chunks, vectors, rows.Err()
 }
 
-func compareCounts(ctx context.Context, from *sql.Tx, to pgx.Tx) ([]Moved, error) {
-	var moved []Moved
+func compareCounts(ctx context.Context, from *sql.Tx, to pgx.Tx) ([]MovedRows, error) {
+	var moved []MovedRows
 	for _, t := range all() {
 		var there, here int64
 		if err := from.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT "+t.rows()+")").Scan(&there); err != nil {
@@ -246,7 +246,7 @@ func compareCounts(ctx context.Context, from *sql.Tx, to pgx.Tx) ([]Moved, error
 		if there != here {
 			return nil, fmt.Errorf("%s: %d rows were read and %d written", t.name, there, here)
 		}
-		moved = append(moved, Moved{t.name, here})
+		moved = append(moved, MovedRows{t.name, here})
 	}
 	return moved, nil
 }

@@ -77,12 +77,3 @@ func readPDF(ctx context.Context, raw []byte, scans map[int]string) (Content, er
 	}
 	return c, nil
 }
-
-// Warm compiles the PDF reader into CacheDir, so that the first PDF does not wait for the
-// compilation.
-func Warm(ctx context.Context) error {
-	r := pdfReader
-	r.mode = readNothing
-	_, err := r.run(ctx, nil)
-	return err
-}

@@ -439,7 +439,7 @@ func TestCompiledReaderIsCached(t *testing.T) {
 	before := CacheDir
 	t.Cleanup(func() { CacheDir = before })
 	CacheDir = t.TempDir()
-	if err := Warm(t.Context()); err != nil {
+	if _, err := All().Text(t.Context(), "pdf", pdf("", []string{"Some words."})); err != nil {
 		t.Fatal(err)
 	}
 	kept, err := os.ReadDir(CacheDir)

@@ -20,10 +20,9 @@ import (
 // title and its text to standard output, with a pageBreak before the text or before each of
 // its pages, and exits. Before the text of a page that is a picture or lost stands its mark.
 const (
-	readerVar       = "PALAVER_READER"        // the name of the file's type, or readNothing
+	readerVar       = "PALAVER_READER"        // the name of the file's type
 	readerMemoryVar = "PALAVER_READER_MEMORY" // bytes
 	readerCacheVar  = "PALAVER_READER_CACHE"
-	readNothing     = "nothing" // only compile the PDF reader
 	pageBreak       = "\f"
 )
 
@@ -70,16 +69,13 @@ func readerMain(mode string) (int, error) {
 	if i := slices.IndexFunc(all, func(t Type) bool { return t.Name == mode && t.archive != nil }); i >= 0 {
 		return officeMain(all[i].archive)
 	}
-	return pdfMain(mode)
+	return pdfMain()
 }
 
-func pdfMain(mode string) (int, error) {
+func pdfMain() (int, error) {
 	inst, err := newPDFium(cacheIn(os.Getenv(readerCacheVar)))
-	if err != nil || mode == readNothing {
-		if err != nil {
-			return exitFailed, err
-		}
-		return 0, nil
+	if err != nil {
+		return exitFailed, err
 	}
 	raw, err := io.ReadAll(os.Stdin)
 	if err != nil {

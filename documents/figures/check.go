@@ -32,7 +32,7 @@ func Check(answer string, sources, allowed []string, computed ...string) []Figur
 	}
 	english := lang == "en" || said == "" && (englishScale.MatchString(answer) || commaGroups(all))
 	pointGroups := !english && (said != "" && withPointGroups[said] || said == "" && germanScale.MatchString(answer)) && !commaGroups(all) && language.Detect(all) != "en"
-	k := known{read: phrasesFor(found, stated)}
+	k := knownFigures{read: phrasesFor(found, stated)}
 	for _, s := range slices.Concat(sources, allowed) {
 		k.pointGroups = pointGroupsIn(s)
 		k.commaGroups = commaGroups(s) || english && !k.pointGroups
@@ -181,8 +181,8 @@ func listSizes(answer string) (out []int) {
 	return out
 }
 
-// known are the figures that an answer may have.
-type known struct {
+// knownFigures are the figures that an answer may have.
+type knownFigures struct {
 	figures []Figure
 	days    []Day
 	literal map[string]bool
@@ -238,7 +238,7 @@ func scaleNamed(word string) float64 {
 
 var inScale = patternOf(`(?:(?:\b(?:in|en|usd|eur)|[$€£(])\s*)(?:(?:of|u\.s\.|us)\s*)?(?:[$€£]|dollars?|euros?|usd|eur)?\s*((?:thousands?|millions?|billions?|milliards?|tausend|tsd|millionen|milliarden|milliers|millones|miles|duizenden|duizend|miljoenen|miljoen|miljard|[tkm](?:eur|usd|gbp|chf|cad|aud)|mio|mrd|mn|bn|m|'000|’000|000)\b|[tkm][€$£])`)
 
-func (k *known) add(text string) {
+func (k *knownFigures) add(text string) {
 	small := strings.ToLower(text)
 	k.addCurrencies(text)
 	k.refers = k.refers || len(references.in(text, small)) > 0
@@ -364,7 +364,7 @@ var withComma = regexp.MustCompile(`^[^\d\pL]*\d[\d.]*(?:,\d{3})*(?:,\d+)?(?:\.\
 // season matches 2023/24 and 2023-2024.
 var season = regexp.MustCompile(`\b((?:19|20))\d\d\s?[/–-]\s?(?:19|20)?(\d\d)\b`)
 
-func (k *known) addYear(year float64) {
+func (k *knownFigures) addYear(year float64) {
 	k.figures = append(k.figures, Figure{Values: []float64{year}, Step: 1, Scale: 1, Plain: true})
 }
 
@@ -419,7 +419,7 @@ var references = patternOf(`(?:§+|\b(?:art\.|articles?|sections?|clauses?|artik
 
 // wrongReferences returns the numbers of sections and articles in an answer that stand nowhere in
 // the sources, if these refer to such parts at all. Else they may be those of a document's outline.
-func (k *known) wrongReferences(answer string) (out []Figure) {
+func (k *knownFigures) wrongReferences(answer string) (out []Figure) {
 	if !k.refers {
 		return nil
 	}
@@ -435,7 +435,7 @@ func (k *known) wrongReferences(answer string) (out []Figure) {
 
 // compute adds the result of a calculation with known inputs. A line without an equals sign is a row
 // that was selected from a table.
-func (k *known) compute(line string) {
+func (k *knownFigures) compute(line string) {
 	at := strings.LastIndexAny(line, "=≈")
 	if at < 0 {
 		k.add(line)
@@ -451,7 +451,7 @@ func (k *known) compute(line string) {
 }
 
 // has reports whether a figure is known, as it is or rounded.
-func (k known) has(f Figure) bool {
+func (k knownFigures) has(f Figure) bool {
 	if !f.Day.IsZero() {
 		return k.hasDay(f.Day)
 	}
@@ -490,7 +490,7 @@ func (f Figure) isDifference(of []Figure) bool {
 	return false
 }
 
-func (k known) hasDay(d Day) bool {
+func (k knownFigures) hasDay(d Day) bool {
 	if slices.ContainsFunc(k.days, d.same) {
 		return true
 	}
@@ -556,7 +556,7 @@ func sameUnit(a, b Figure) bool {
 const cents = "cents"
 
 // equal reports whether a figure of an answer is a figure of a source, or that one rounded.
-func (k known) equal(f, source Figure) bool {
+func (k knownFigures) equal(f, source Figure) bool {
 	if f.Factor > 0 && source.Unit == "" {
 		ofColumn := slices.DeleteFunc(slices.Clone(k.measures), func(m measure) bool { return m.of != f.Unit })
 		if slices.ContainsFunc(ofColumn, func(m measure) bool {
@@ -743,7 +743,7 @@ func (f Figure) results(o operations, in []Figure) (out []float64) {
 
 // ofRow reports whether a figure of a text that begins at offset is a change, a share or a sum within a row of a table
 // whose name the text has: an answer may leave out what it was calculated from.
-func (k known) ofRow(text string, f Figure, offset int) bool {
+func (k knownFigures) ofRow(text string, f Figure, offset int) bool {
 	if len(f.Values) == 0 || f.Plain && !(f.sense[change] != 0 && byWords[wordBefore(text[:max(0, f.Start-offset)])]) {
 		return false
 	}

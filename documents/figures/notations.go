@@ -93,7 +93,7 @@ var currencyNames = regexp.MustCompile(`(?i:us|au|ca|nz|hk|mex|[acrs])?\$|[€£
 
 // addCurrencies remembers the currencies that a text names: by signs, codes and longer words. "Pound" and "rand" may
 // be something else.
-func (k *known) addCurrencies(text string) {
+func (k *knownFigures) addCurrencies(text string) {
 	const word = 4 // letters
 	for _, w := range currencyNames.FindAllString(text, -1) {
 		code := words.currencies[strings.ToLower(w)]
@@ -107,7 +107,7 @@ func (k *known) addCurrencies(text string) {
 	}
 }
 
-func (k *known) addCurrency(code string) {
+func (k *knownFigures) addCurrency(code string) {
 	if k.currencies == nil {
 		k.currencies = map[string]bool{}
 	}
@@ -115,7 +115,7 @@ func (k *known) addCurrency(code string) {
 }
 
 // isForeign reports whether the texts name currencies, but not that of a figure.
-func (k *known) isForeign(f Figure) bool {
+func (k *knownFigures) isForeign(f Figure) bool {
 	if !f.IsMoney() || len(k.currencies) == 0 {
 		return false
 	}

@@ -176,7 +176,7 @@ func signOf(plus, minus bool) int8 {
 }
 
 // isContradicted reports whether the texts have a figure only with the opposite of what the answer says of it.
-func (k *known) isContradicted(f Figure) bool {
+func (k *knownFigures) isContradicted(f Figure) bool {
 	if f.sense == (sense{}) || len(f.Values) == 0 || f.IsYear() {
 		return false
 	}
@@ -213,7 +213,7 @@ func (k *known) isContradicted(f Figure) bool {
 }
 
 // ofPair reports whether a figure is the change of what a sentence says that it became.
-func (k *known) ofPair(f Figure) bool {
+func (k *knownFigures) ofPair(f Figure) bool {
 	return f.sense[change] != 0 && len(f.Values) > 0 && slices.ContainsFunc(k.lines, func(l lineOf) bool {
 		return !l.table && slices.ContainsFunc(l.pairs, func(p pair) bool { return p.gives(f) })
 	})
@@ -392,7 +392,7 @@ func contradictsItself(f Figure, pairs []pair) bool {
 
 // isReversed reports whether a figure became another one in the texts, of which the answer says that it became
 // the figure.
-func (k *known) isReversed(f Figure, pairs []pair) bool {
+func (k *knownFigures) isReversed(f Figure, pairs []pair) bool {
 	has := func(old, new Figure) bool {
 		return slices.ContainsFunc(k.lines, func(l lineOf) bool {
 			return slices.ContainsFunc(l.pairs, func(p pair) bool {

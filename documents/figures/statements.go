@@ -19,8 +19,8 @@ type statement struct {
 	text  string // of those that are compared as they are written
 }
 
-// said is a statement at its place.
-type said struct {
+// placedStatement is a statement at its place.
+type placedStatement struct {
 	statement
 	start, end int
 	anyHalf    bool // a time of day that does not say which half of the day
@@ -101,13 +101,13 @@ var phrases = []phrase{
 }
 
 // statementsIn returns the statements of a text in its order.
-func statementsIn(text string) []said { return phrasesIn(text, phrases) }
+func statementsIn(text string) []placedStatement { return phrasesIn(text, phrases) }
 
 // inDigits are the kinds of statements that are written in digits.
 var inDigits = map[string]bool{clock: true, ratio: true, version: true, code: true, digits: true, ordinal: true}
 
 // phrasesFor returns the phrases to read in the sources of an answer with figures and statements.
-func phrasesFor(found []Figure, stated []said) []phrase {
+func phrasesFor(found []Figure, stated []placedStatement) []phrase {
 	kinds := map[string]bool{fiscal: true} // it also names a year
 	for _, s := range stated {
 		if inDigits[s.kind] { // any other may be a part of it
@@ -122,7 +122,7 @@ func phrasesFor(found []Figure, stated []said) []phrase {
 	return slices.DeleteFunc(slices.Clone(phrases), func(p phrase) bool { return !kinds[p.kind] })
 }
 
-func phrasesIn(text string, phrases []phrase) (out []said) {
+func phrasesIn(text string, phrases []phrase) (out []placedStatement) {
 	small := strings.ToLower(text)
 	for _, p := range phrases {
 		windows := p.windows(text, small)
@@ -133,7 +133,7 @@ func phrasesIn(text string, phrases []phrase) (out []said) {
 				windows = windows[1:]
 				continue
 			}
-			s := said{statement: statement{kind: p.kind, value: p.value}, start: at + m[2], end: at + m[3]}
+			s := placedStatement{statement: statement{kind: p.kind, value: p.value}, start: at + m[2], end: at + m[3]}
 			at = s.end
 			written := strings.ToLower(text[s.start:s.end])
 			switch p.kind {
@@ -171,12 +171,12 @@ func phrasesIn(text string, phrases []phrase) (out []said) {
 					continue
 				}
 			}
-			if !slices.ContainsFunc(out, func(o said) bool { return s.start < o.end && o.start < s.end }) {
+			if !slices.ContainsFunc(out, func(o placedStatement) bool { return s.start < o.end && o.start < s.end }) {
 				out = append(out, s)
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b said) int { return cmp.Compare(a.start, b.start) })
+	slices.SortFunc(out, func(a, b placedStatement) int { return cmp.Compare(a.start, b.start) })
 	return out
 }
 
@@ -213,8 +213,8 @@ func partOf(written string) float64 {
 
 // isStated reports whether a figure is a part of a statement that the texts make, too: of a time of day, an ordinal
 // or a telephone number.
-func (k *known) isStated(f Figure, stated []said) bool {
-	return slices.ContainsFunc(stated, func(s said) bool {
+func (k *knownFigures) isStated(f Figure, stated []placedStatement) bool {
+	return slices.ContainsFunc(stated, func(s placedStatement) bool {
 		return s.kind != share && s.start <= f.Start && f.End <= s.end && k.statements[s.statement]
 	})
 }
@@ -240,7 +240,7 @@ func minutes(written string) float64 {
 
 // wrongStatements returns those of an answer's statements that the sources contradict: they make such a
 // statement, but another one. A share or a multiple must be theirs, or follow from figures in one of their lines.
-func (k *known) wrongStatements(answer string, stated []said) (out []Figure) {
+func (k *knownFigures) wrongStatements(answer string, stated []placedStatement) (out []Figure) {
 	for _, s := range stated {
 		if !k.says(s) {
 			out = append(out, Figure{Start: s.start, End: s.end, Text: answer[s.start:s.end]})
@@ -250,11 +250,11 @@ func (k *known) wrongStatements(answer string, stated []said) (out []Figure) {
 }
 
 // says reports whether nothing in the texts contradicts a statement.
-func (k *known) says(s said) bool {
+func (k *knownFigures) says(s placedStatement) bool {
 	return k.states(s.statement) || s.anyHalf && k.statements[statement{kind: clock, value: s.value + 12*60}]
 }
 
-func (k *known) states(s statement) bool {
+func (k *knownFigures) states(s statement) bool {
 	if k.statements[s] {
 		return true
 	}
@@ -284,7 +284,7 @@ func (k *known) states(s statement) bool {
 }
 
 // follows reports whether a share or a multiple follows from percentages, or from two figures in one line.
-func (k *known) follows(s statement) bool {
+func (k *knownFigures) follows(s statement) bool {
 	const near = 0.08 // of the value: people round
 	close := func(x float64) bool { return math.Abs(x-s.value) <= near*s.value }
 	if slices.ContainsFunc(k.figures, func(f Figure) bool {

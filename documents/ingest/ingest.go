@@ -15,9 +15,9 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/documents/extract"
-	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/internal/fair"
 	"github.com/palaver-chat/palaver/internal/memlimit"
+	"github.com/palaver-chat/palaver/internal/naming"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/workflows"
 )

@@ -372,34 +372,34 @@ func isEmpty(cell string) bool {
 	return false
 }
 
-// parsed is a cell that is a number.
-type parsed struct {
+// parsedNumber is a cell that is a number.
+type parsedNumber struct {
 	values []float64
 	unit   string
 	plain  bool // digits only
 	digits string
 }
 
-func (p parsed) isYear() bool {
+func (p parsedNumber) isYear() bool {
 	return p.plain && len(p.digits) == 4 && p.values[0] >= 1900 && p.values[0] < 2100
 }
 
 var numeric = regexp.MustCompile(`^([(+\-−–~<>≈ ]*)((?:[$€£¥₹]|[A-Z]{3}|us\$|US\$|S\$|RM|Rs\.?)?)\s*([(\-−–]?)\s*(\d{1,3}(?:[ \x{a0}\x{202f}'’]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*|[.,]\d+)\s*(\)?)\s*([^\s\d()*†‡\[¹²³⁴⁵⁶⁷⁸⁹]{0,12}(?: cent)?)\s*(\)?)\s*((?:\(\w\)|[*†‡¹²³⁴⁵⁶⁷⁸⁹]|\[\w\])*)$`)
 
 // parse reads a cell that is a number with at most one unit.
-func parse(cell string) (parsed, bool) {
+func parse(cell string) (parsedNumber, bool) {
 	m := numeric.FindStringSubmatch(strings.TrimSpace(cell))
 	if m == nil {
-		return parsed{}, false
+		return parsedNumber{}, false
 	}
 	values, _ := figures.Readings(m[4])
 	if values == nil || figures.UnitOf(m[6]) == "" && strings.ContainsFunc(strings.Trim(m[6], "., "), notLetter) {
-		return parsed{}, false
+		return parsedNumber{}, false
 	}
 	if len(m[2]) == len("EUR") && !strings.Contains(m[2], "$") && figures.UnitOf(m[2]) == "" { // ISO 9001
-		return parsed{}, false
+		return parsedNumber{}, false
 	}
-	p := parsed{values: append([]float64(nil), values...), digits: m[4]}
+	p := parsedNumber{values: append([]float64(nil), values...), digits: m[4]}
 	p.plain = strings.TrimSpace(cell) == m[4] && strings.Trim(m[4], "0123456789") == ""
 	sign, times := 1.0, 1.0
 	if strings.ContainsAny(m[1]+m[3], "(-−–") {
@@ -476,7 +476,7 @@ func decimalVote(cell string) int {
 const most = 0.8 // of the cells of a column, have its type
 
 func (t *Table) readColumn(c, mark int) {
-	var all []parsed
+	var all []parsedNumber
 	var days []figures.Day
 	values, numbers, dates := 0, 0, 0
 	units := map[string]int{}
@@ -518,7 +518,7 @@ func (t *Table) readColumn(c, mark int) {
 		if col.Unit == "" {
 			col.Unit = figures.UnitIn(col.Name)
 		}
-		col.years = !slices.ContainsFunc(all, func(p parsed) bool { return len(p.values) > 0 && !p.isYear() })
+		col.years = !slices.ContainsFunc(all, func(p parsedNumber) bool { return len(p.values) > 0 && !p.isYear() })
 		thousands := mark > 0 || mark == 0 && pointsGroup(all)
 		for i, p := range all {
 			if len(p.values) > 0 {
@@ -529,7 +529,7 @@ func (t *Table) readColumn(c, mark int) {
 }
 
 // value chooses the reading of a number in a column where a point groups thousands, or does not.
-func (p parsed) value(pointGroups bool) float64 {
+func (p parsedNumber) value(pointGroups bool) float64 {
 	if len(p.values) == 1 {
 		return p.values[0]
 	}
@@ -541,7 +541,7 @@ func (p parsed) value(pointGroups bool) float64 {
 
 // pointsGroup reports whether a point groups thousands in a column without decimals: all
 // numbers with one have three digits after it, and the others are below a thousand.
-func pointsGroup(all []parsed) bool {
+func pointsGroup(all []parsedNumber) bool {
 	with, without := 0, 0
 	for _, p := range all {
 		switch {
@@ -601,17 +601,17 @@ func (t Table) Name() string {
 	return t.Heading
 }
 
-// Joined are parts of a text, such as its passages, as one text.
-type Joined struct {
+// JoinedText are parts of a text, such as its passages, as one text.
+type JoinedText struct {
 	Text   string
 	starts []int
 }
 
 // Join joins parts, each of which ends a line, or a piece of a row that is longer than a part may be.
 // A part that a blank line follows ends with a line end.
-func Join(parts []string) Joined {
+func Join(parts []string) JoinedText {
 	var b strings.Builder
-	var j Joined
+	var j JoinedText
 	width, last := 0, "" // cells of the widest row of the open table, and the open line
 	for i, p := range parts {
 		first, _, _ := strings.Cut(p, "\n")
@@ -651,7 +651,7 @@ func continues(row, next string, width int) bool {
 func bars(line string) int { return strings.Count(line, " | ") }
 
 // Part returns the index of the part that has a byte of Text.
-func (j Joined) Part(at int) int {
+func (j JoinedText) Part(at int) int {
 	i, found := slices.BinarySearch(j.starts, at)
 	if !found {
 		i--

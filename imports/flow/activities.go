@@ -19,21 +19,21 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// Looked says how an import goes on. Done: it has ended. DocID: the content is
+// LookResult says how an import goes on. Done: it has ended. DocID: the content is
 // stored already, and is to be processed. Neither: it is to be downloaded.
-type Looked struct {
+type LookResult struct {
 	Done  bool   `json:"done,omitempty"`
 	DocID string `json:"doc,omitempty"`
 }
 
-// Fetched is a downloaded document. Done: the import has ended.
-type Fetched struct {
+// FetchResult is a downloaded document. Done: the import has ended.
+type FetchResult struct {
 	Done  bool   `json:"done,omitempty"`
 	DocID string `json:"doc,omitempty"`
 }
 
-// Finished says that the import has ended, or that its document is still processed.
-type Finished struct {
+// FinishResult says that the import has ended, or that its document is still processed.
+type FinishResult struct {
 	Processing bool `json:"processing,omitempty"`
 }
 
@@ -63,18 +63,18 @@ const importMemory = 4
 
 // LookImport reads what a document's source says about it, and compares that with the
 // version that the owner has already.
-func (a *Activities) LookImport(parent context.Context, r workflows.ImportRequest) (Looked, error) {
+func (a *Activities) LookImport(parent context.Context, r workflows.ImportRequest) (LookResult, error) {
 	ctx, w := a.WatchFor(parent, "", activities.WorkerStopGrace)
 	defer w.End()
-	var out Looked
+	var out LookResult
 	err := a.lookImport(ctx, r, &out)
 	if done, err := a.importFailed(w, r, err); done || err != nil {
-		return Looked{Done: true}, err
+		return LookResult{Done: true}, err
 	}
 	return out, a.EndError(w, ctx, activities.TurnRef{Owner: r.Owner}, "look import", err)
 }
 
-func (a *Activities) lookImport(ctx context.Context, r workflows.ImportRequest, out *Looked) error {
+func (a *Activities) lookImport(ctx context.Context, r workflows.ImportRequest, out *LookResult) error {
 	open, err := a.Store.OpenImports(ctx, r.Owner, r.Key)
 	if err != nil || len(open) == 0 { // none: the conversation was deleted, or an earlier attempt has ended them
 		out.Done = err == nil
@@ -98,33 +98,33 @@ func (a *Activities) lookImport(ctx context.Context, r workflows.ImportRequest, 
 			return a.advance(ctx, r, chat.ImportStep{State: chat.ImportReading, DocID: known.ID, Name: imports.ShownName(remote, known.Title)})
 		}
 	}
-	about, err := json.Marshal(looked{Remote: remote, Replaces: known.ID != ""})
+	about, err := json.Marshal(remoteDocument{Remote: remote, Replaces: known.ID != ""})
 	if err != nil {
 		return err
 	}
 	return a.advance(ctx, r, chat.ImportStep{State: chat.ImportDownloading, Name: imports.ShownName(remote, a.Importer.Title(remote)), Remote: string(about)})
 }
 
-// looked is what LookImport stores for the steps after it. Replaces: the owner had the document
+// remoteDocument is what LookImport stores for the steps after it. Replaces: the owner had the document
 // before, in another version.
-type looked struct {
+type remoteDocument struct {
 	imports.Remote
 	Replaces bool
 }
 
 // FetchImport downloads a document and stores its content.
-func (a *Activities) FetchImport(parent context.Context, r workflows.ImportRequest) (Fetched, error) {
+func (a *Activities) FetchImport(parent context.Context, r workflows.ImportRequest) (FetchResult, error) {
 	ctx, w := a.WatchFor(parent, "", activities.WorkerStopGrace)
 	defer w.End()
-	var out Fetched
+	var out FetchResult
 	err := a.fetchImport(ctx, r, &out)
 	if done, err := a.importFailed(w, r, err); done || err != nil {
-		return Fetched{Done: true}, err
+		return FetchResult{Done: true}, err
 	}
 	return out, a.EndError(w, ctx, activities.TurnRef{Owner: r.Owner}, "fetch import", err)
 }
 
-func (a *Activities) fetchImport(ctx context.Context, r workflows.ImportRequest, out *Fetched) error {
+func (a *Activities) fetchImport(ctx context.Context, r workflows.ImportRequest, out *FetchResult) error {
 	open, err := a.Store.OpenImports(ctx, r.Owner, r.Key)
 	if err != nil || len(open) == 0 {
 		out.Done = err == nil
@@ -171,10 +171,10 @@ func (a *Activities) fetchImport(ctx context.Context, r workflows.ImportRequest,
 }
 
 // FinishImport ends the imports of a document that was processed.
-func (a *Activities) FinishImport(ctx context.Context, r workflows.ImportRequest) (Finished, error) {
+func (a *Activities) FinishImport(ctx context.Context, r workflows.ImportRequest) (FinishResult, error) {
 	open, err := a.Store.OpenImports(ctx, r.Owner, r.Key)
 	if err != nil || len(open) == 0 {
-		return Finished{}, a.Fail(ctx, activities.TurnRef{Owner: r.Owner}, "finish import", err)
+		return FinishResult{}, a.Fail(ctx, activities.TurnRef{Owner: r.Owner}, "finish import", err)
 	}
 	doc, err := a.Store.Document(ctx, r.Owner, open[0].DocID)
 	var step chat.ImportStep
@@ -182,19 +182,19 @@ func (a *Activities) FinishImport(ctx context.Context, r workflows.ImportRequest
 	case errors.Is(err, db.ErrNotFound):
 		step = (&imports.Error{Code: imports.Deleted}).Failed()
 	case err != nil:
-		return Finished{}, a.Fail(ctx, activities.TurnRef{Owner: r.Owner}, "finish import", err)
+		return FinishResult{}, a.Fail(ctx, activities.TurnRef{Owner: r.Owner}, "finish import", err)
 	case doc.Status == chat.DocProcessing:
-		return Finished{Processing: true}, nil
+		return FinishResult{Processing: true}, nil
 	case doc.Status == chat.DocFailed:
 		step = chat.ImportStep{State: chat.ImportFailed, Code: string(imports.Unreadable), Message: doc.Error}
 	default:
 		step = chat.ImportStep{State: chat.ImportReady, Outcome: chat.Imported, Chunks: doc.Chunks}
-		var about looked
+		var about remoteDocument
 		if json.Unmarshal([]byte(open[0].Remote), &about) == nil && about.Replaces {
 			step.Outcome = chat.ImportUpdated
 		}
 	}
-	return Finished{}, a.Fail(ctx, activities.TurnRef{Owner: r.Owner}, "finish import", a.advance(ctx, r, step))
+	return FinishResult{}, a.Fail(ctx, activities.TurnRef{Owner: r.Owner}, "finish import", a.advance(ctx, r, step))
 }
 
 // FailImport ends the open imports of a document with an internal error.

@@ -50,11 +50,11 @@ func TestDownloadThatOutlastsItsUserOrConversationStoresNothing(t *testing.T) {
 				Source: chat.SourceDrive, ExternalID: "a", URL: "https://drive.example/a", State: chat.ImportLooking})
 			require.NoError(t, err)
 			r := workflows.ImportRequest{Owner: activitytest.Owner, Key: "key"}
-			require.NoError(t, a.lookImport(t.Context(), r, &Looked{}))
+			require.NoError(t, a.lookImport(t.Context(), r, &LookResult{}))
 
-			var out Fetched
+			var out FetchResult
 			require.NoError(t, a.fetchImport(t.Context(), r, &out))
-			require.Equal(t, Fetched{Done: true}, out)
+			require.Equal(t, FetchResult{Done: true}, out)
 			_, err = b.Store.ImportedDocument(t.Context(), activitytest.Owner, chat.SourceDrive, "a")
 			require.ErrorIs(t, err, db.ErrNotFound)
 		})
@@ -108,8 +108,8 @@ func TestNewVersionIsToldFromAFirstImportWithoutClocks(t *testing.T) {
 			i, err := b.Store.CreateImport(t.Context(), chat.Import{ID: uuid.NewString(), Owner: r.Owner, Key: r.Key,
 				Source: chat.SourceDrive, ExternalID: "a", URL: "https://drive.example/a", State: chat.ImportLooking, CreatedAt: now})
 			require.NoError(t, err)
-			require.NoError(t, a.lookImport(t.Context(), r, &Looked{}))
-			var got Fetched
+			require.NoError(t, a.lookImport(t.Context(), r, &LookResult{}))
+			var got FetchResult
 			require.NoError(t, a.fetchImport(t.Context(), r, &got))
 			b.Index(r.Owner, got.DocID, "Text")
 			_, err = a.FinishImport(t.Context(), r)

@@ -105,7 +105,7 @@ func (a *Activities) planImports(ctx context.Context, ref activities.TurnRef) (p
 var leftOutKey = chat.ImportKey("left_out")
 
 // leftOut says which links are above maxImports; it has no text when none is.
-func leftOut(found []links.Found) messages.Message {
+func leftOut(found []links.FoundLink) messages.Message {
 	if len(found) <= maxImports {
 		return messages.Message{}
 	}

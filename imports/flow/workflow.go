@@ -45,13 +45,13 @@ const (
 )
 
 func importOnce(ctx workflow.Context, in workflows.ImportRequest) error {
-	var looked Looked
+	var looked LookResult
 	if err := importStep(ctx, importLookTimeout, "Look at the file", acts.LookImport, in, &looked); err != nil || looked.Done {
 		return err
 	}
 	docID := looked.DocID
 	if docID == "" {
-		var fetched Fetched
+		var fetched FetchResult
 		if err := importStep(ctx, importFetchTimeout, "Download the file", acts.FetchImport, in, &fetched); err != nil || fetched.Done {
 			return err
 		}
@@ -61,7 +61,7 @@ func importOnce(ctx workflow.Context, in workflows.ImportRequest) error {
 		if err := ingestImport(ctx, workflows.IngestRequest{Owner: in.Owner, DocID: docID}, min(time.Second<<min(n, 5), maxIngestWait)); err != nil {
 			return err
 		}
-		var finished Finished
+		var finished FinishResult
 		if err := importStep(ctx, importLookTimeout, "End the import", acts.FinishImport, in, &finished); err != nil || !finished.Processing {
 			return err
 		}

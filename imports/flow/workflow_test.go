@@ -16,19 +16,19 @@ import (
 // steps are activities of an import.
 type steps struct {
 	env                      *testsuite.TestWorkflowEnvironment
-	look                     func(n int) (flow.Looked, error) // n counts the calls
-	finish                   func(n int) bool                 // true: the import has ended
+	look                     func(n int) (flow.LookResult, error) // n counts the calls
+	finish                   func(n int) bool                     // true: the import has ended
 	looked, finished, failed int
 }
 
-func (s *steps) LookImport(context.Context, workflows.ImportRequest) (flow.Looked, error) {
+func (s *steps) LookImport(context.Context, workflows.ImportRequest) (flow.LookResult, error) {
 	s.looked++
 	return s.look(s.looked)
 }
 
-func (s *steps) FinishImport(context.Context, workflows.ImportRequest) (flow.Finished, error) {
+func (s *steps) FinishImport(context.Context, workflows.ImportRequest) (flow.FinishResult, error) {
 	s.finished++
-	return flow.Finished{Processing: !s.finish(s.finished)}, nil
+	return flow.FinishResult{Processing: !s.finish(s.finished)}, nil
 }
 
 func (s *steps) FailImport(context.Context, workflows.ImportRequest) error {
@@ -54,14 +54,14 @@ func (s *steps) run(t *testing.T) {
 func TestImportThatIsRequestedWhileAnotherFailsIsTriedOnceMore(t *testing.T) {
 	for _, again := range []bool{true, false} {
 		s := &steps{}
-		s.look = func(n int) (flow.Looked, error) {
+		s.look = func(n int) (flow.LookResult, error) {
 			if n > 1 {
-				return flow.Looked{Done: true}, nil
+				return flow.LookResult{Done: true}, nil
 			}
 			if again {
 				s.env.SignalWorkflow(workflows.SignalAgain, nil)
 			}
-			return flow.Looked{}, temporal.NewNonRetryableApplicationError("look", "internal", nil)
+			return flow.LookResult{}, temporal.NewNonRetryableApplicationError("look", "internal", nil)
 		}
 		s.run(t)
 		if again {
@@ -75,7 +75,7 @@ func TestImportThatIsRequestedWhileAnotherFailsIsTriedOnceMore(t *testing.T) {
 // An ingest that the repair sweep has begun may take longer than one attempt of the import.
 func TestImportWaitsLongForItsDocument(t *testing.T) {
 	s := &steps{
-		look:   func(int) (flow.Looked, error) { return flow.Looked{DocID: "d"}, nil },
+		look:   func(int) (flow.LookResult, error) { return flow.LookResult{DocID: "d"}, nil },
 		finish: func(n int) bool { return n == 240 },
 	}
 	s.run(t)

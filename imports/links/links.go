@@ -38,8 +38,8 @@ var (
 // MaxLength is the length of the longest link that is accepted, in bytes.
 const MaxLength = 2048
 
-// Found is a link in a message, or what looks like one.
-type Found struct {
+// FoundLink is a link in a message, or what looks like one.
+type FoundLink struct {
 	Text string // as in the message
 	Link Link
 	Err  error // of Parse
@@ -59,8 +59,8 @@ func mustMatch(beginning string) *regexp.Regexp {
 
 // Find returns the links in a message in their order, each once. places are the added
 // sources.
-func Find(message string, places ...Place) []Found {
-	var out []Found
+func Find(message string, places ...Place) []FoundLink {
+	var out []FoundLink
 	seen := map[Link]bool{}
 	for _, text := range inText.FindAllString(message, -1) {
 		link, err := Parse(text, places...)
@@ -73,10 +73,10 @@ func Find(message string, places ...Place) []Found {
 				continue
 			}
 			seen[id] = true
-		case slices.ContainsFunc(out, func(f Found) bool { return f.Text == text }):
+		case slices.ContainsFunc(out, func(f FoundLink) bool { return f.Text == text }):
 			continue
 		}
-		out = append(out, Found{Text: text, Link: link, Err: err})
+		out = append(out, FoundLink{Text: text, Link: link, Err: err})
 	}
 	return out
 }

@@ -30,7 +30,7 @@ type NATS struct {
 	closed     chan struct{}
 	stops      stopAnnouncements
 	inbox      string // prefix of the reply subjects
-	unfollowed unfollowed
+	unfollowed unfollowedTurns
 }
 
 var _ Bus = (*NATS)(nil)

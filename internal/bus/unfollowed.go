@@ -11,13 +11,13 @@ const noResponders = "503"
 // maxUnfollowed bounds the turns that are remembered. When there are more, all are forgotten.
 const maxUnfollowed = 4096
 
-// unfollowed remembers the turns to which nobody subscribes at present. The zero value is ready for use.
-type unfollowed struct {
+// unfollowedTurns remembers the turns to which nobody subscribes at present. The zero value is ready for use.
+type unfollowedTurns struct {
 	mu    sync.Mutex
 	until map[string]time.Time
 }
 
-func (u *unfollowed) record(turnID string) {
+func (u *unfollowedTurns) record(turnID string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.until == nil || len(u.until) >= maxUnfollowed {
@@ -26,7 +26,7 @@ func (u *unfollowed) record(turnID string) {
 	u.until[turnID] = time.Now().Add(unfollowedFor)
 }
 
-func (u *unfollowed) has(turnID string) bool {
+func (u *unfollowedTurns) has(turnID string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	until, recorded := u.until[turnID]

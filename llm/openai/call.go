@@ -45,11 +45,11 @@ type call struct {
 	inside bool
 	header http.Header
 	detail []byte // of an error response
-	asked  asked
+	asked  answerState
 }
 
-// asked is what try has to know about an answer.
-type asked struct {
+// answerState is what try has to know about an answer.
+type answerState struct {
 	limit   int  // of tokens in the request; 0: none
 	thought bool // the model has thought
 	emitted bool // a part of the answer has gone to the caller

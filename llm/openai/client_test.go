@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -291,21 +292,29 @@ func TestSilentProviderTimesOut(t *testing.T) {
 	}
 }
 
+// streamed is a provider that streams a text without a delay.
+type streamed string
+
+func (s streamed) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(string(s)))}, nil
+}
+
 func TestSlowReaderDoesNotTriggerTheTimeout(t *testing.T) {
 	t.Parallel()
-	s := llmtest.New(t)
-	cfg := config(s)
-	cfg.FirstByteTimeout = 1500 * time.Millisecond
-	s.On(llmtest.Match{}, llmtest.Text("one ", "two"))
-	var text string
-	_, err := openai.New(cfg).Stream(t.Context(), request("x"), func(d string) error {
-		<-time.After(2 * time.Second) // this test needs real time
-		text += d
-		return nil
+	synctest.Test(t, func(t *testing.T) {
+		events := streamed(`data: {"choices":[{"index":0,"delta":{"content":"one "}}]}` + "\n\n" +
+			`data: {"choices":[{"index":0,"delta":{"content":"two"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n")
+		c := openai.New(openai.Config{BaseURL: "http://provider", Name: "small", FirstByteTimeout: time.Second, HTTPClient: &http.Client{Transport: events}})
+		var text string
+		_, err := c.Stream(t.Context(), request("x"), func(d string) error {
+			time.Sleep(2 * time.Second) // the clock of the synctest bubble
+			text += d
+			return nil
+		})
+		if err != nil || text != "one two" {
+			t.Errorf("got %q, %v", text, err)
+		}
 	})
-	if err != nil || text != "one two" {
-		t.Errorf("got %q, %v", text, err)
-	}
 }
 
 func TestTimeoutCoversTheWholeCall(t *testing.T) {

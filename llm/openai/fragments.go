@@ -31,8 +31,8 @@ func (f fragment) arguments() string {
 	return string(f.Function.Arguments)
 }
 
-// building is a tool call that may still be incomplete.
-type building struct {
+// partialCall is a tool call that may still be incomplete.
+type partialCall struct {
 	id, name string
 	args     strings.Builder
 	tooLong  bool
@@ -41,16 +41,16 @@ type building struct {
 // calls assembles the tool calls of a stream.
 type calls struct {
 	offered map[string]bool // names that may be called
-	list    []*building
-	byIndex map[count]*building
-	last    *building // the call of the last fragment; may be beyond the limit
-	dropped int       // calls beyond the limit
+	list    []*partialCall
+	byIndex map[count]*partialCall
+	last    *partialCall // the call of the last fragment; may be beyond the limit
+	dropped int          // calls beyond the limit
 }
 
 const maxIndexes = 1024 // of calls that are told apart
 
 func newCalls(tools []llm.Tool) *calls {
-	c := &calls{offered: map[string]bool{}, byIndex: map[count]*building{}}
+	c := &calls{offered: map[string]bool{}, byIndex: map[count]*partialCall{}}
 	for _, t := range tools {
 		c.offered[t.Name] = true
 	}
@@ -62,7 +62,7 @@ func (c *calls) add(f fragment) string {
 	args := f.arguments()
 	b := c.find(f)
 	if b == nil || !c.continues(b, f, args) {
-		b = &building{}
+		b = &partialCall{}
 		if len(c.list) < llm.MaxCalls {
 			c.list = append(c.list, b)
 		} else {
@@ -90,7 +90,7 @@ func (c *calls) add(f fragment) string {
 }
 
 // find returns the call that a fragment may belong to.
-func (c *calls) find(f fragment) *building {
+func (c *calls) find(f fragment) *partialCall {
 	if f.Index != nil {
 		return c.byIndex[*f.Index]
 	}
@@ -106,7 +106,7 @@ func (c *calls) find(f fragment) *building {
 
 // continues reports whether f continues call b. Otherwise f begins another call
 // with the same index, or without one.
-func (c *calls) continues(b *building, f fragment, args string) bool {
+func (c *calls) continues(b *partialCall, f fragment, args string) bool {
 	name := string(f.Function.Name)
 	switch {
 	case name == "" || b.name == "":

@@ -39,7 +39,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta stri
 		k.gather = &out.gather
 		out.gather.flush = out.flush
 		err := c.send(k, t, req, r.Messages, out)
-		k.asked = asked{limit: limitOf(req), thought: out.thoughts.Len() > 0, emitted: out.said}
+		k.asked = answerState{limit: limitOf(req), thought: out.thoughts.Len() > 0, emitted: out.said}
 		if k.sent && (err == nil || out.began()) {
 			in, written := llm.EstimatePrompt(r.Messages)+llm.EstimateTools(tools), out.estimate()
 			if out.usage != nil {

@@ -55,7 +55,7 @@ func (c *Client) ask(ctx context.Context, to target, r llm.Request, messages []l
 		s.demand(&req, t)
 		got := newAnswer(t, nil)
 		err := c.send(k, t, req, messages, got)
-		k.asked = asked{limit: limitOf(req), thought: got.thoughts.Len() > 0}
+		k.asked = answerState{limit: limitOf(req), thought: got.thoughts.Len() > 0}
 		text = strings.TrimSpace(got.text.String())
 		if len(got.made) > 0 {
 			text = got.made[0].Arguments

@@ -46,7 +46,7 @@ const (
 
 // roomier returns the traits for asking again after an empty answer. A model that the limit
 // has stopped, or that has only thought, gets more room.
-func (t traits) roomier(a asked, stopped bool) traits {
+func (t traits) roomier(a answerState, stopped bool) traits {
 	if (stopped || a.thought) && a.limit > 0 {
 		t.room = min(max(firstRoom, t.room+a.limit), mostRoom)
 	}

@@ -17,15 +17,16 @@ import (
 	_ "modernc.org/sqlite" // registers the driver
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
 // Temporal has lost the first workflow task of a thread: no worker gets it, although all of them
 // are alive.
-func TestLongThreadWhoseWorkflowTaskIsLostTakesTheMessageWithinAMinute(t *testing.T) {
+func TestLongThreadWhoseWorkflowTaskIsLostTakesTheMessage(t *testing.T) {
 	t.Parallel()
-	s, _, c := scripted(t)
+	s, _, c := scripted(t, stacktest.Env("REPAIR_INTERVAL=0s")) // no sweep ends the thread
 	_, err := s.Temporal().ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
 		ID: workflows.ThreadWorkflowID(c.thread), TaskQueue: "nobody polls this",
 	}, workflows.ThreadType, workflows.ThreadInput{Owner: c.me(), ThreadID: c.thread})
@@ -37,10 +38,7 @@ func TestLongThreadWhoseWorkflowTaskIsLostTakesTheMessageWithinAMinute(t *testin
 		_, _ = io.Copy(io.Discard, resp.Body)
 		return resp.StatusCode
 	}
-	began := time.Now()
-	for send() == http.StatusServiceUnavailable && time.Since(began) < 2*time.Minute {
-	}
-	require.Less(t, time.Since(began), time.Minute)
+	require.Eventually(t, func() bool { return send() != http.StatusServiceUnavailable }, waitTimeout, 20*time.Millisecond)
 	require.Len(t, c.history().Messages, 2)
 }
 

@@ -113,13 +113,13 @@ func (s *Store) SaveDraft(ctx context.Context, owner string, d db.Draft) error {
 	return s.Store.SaveDraft(ctx, owner, d)
 }
 
-func (s *Store) Settle(ctx context.Context, e db.Settlement) (db.Settled, error) {
+func (s *Store) Settle(ctx context.Context, e db.Settlement) (db.SettledTurn, error) {
 	if s.Unavailable.Load() {
-		return db.Settled{}, db.ErrUnavailable
+		return db.SettledTurn{}, db.ErrUnavailable
 	}
 	if s.OnSettle != nil {
 		if err := s.OnSettle(e); err != nil {
-			return db.Settled{}, err
+			return db.SettledTurn{}, err
 		}
 	}
 	return s.Store.Settle(ctx, e)

@@ -54,7 +54,7 @@ func (f *Fixture) AddRound(s *Step, piece int, name, arguments, result string, s
 	}
 	f.PutJSON(s.TurnRef, chat.DoneKey(id), activities.CallResult{})
 	s.Round++
-	f.PutJSON(s.TurnRef, chat.SaidKey(s.Round), activities.Written{Chars: piece, Calls: []activities.RequestedCall{{CallRef: chat.CallRef{ID: id, Name: name}}}})
+	f.PutJSON(s.TurnRef, chat.SaidKey(s.Round), activities.ModelResult{Chars: piece, Calls: []activities.RequestedCall{{CallRef: chat.CallRef{ID: id, Name: name}}}})
 	if piece > 0 {
 		s.Piece = piece + 1
 	}

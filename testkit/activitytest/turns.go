@@ -75,7 +75,7 @@ func (f *Fixture) Insert(c chat.Content) activities.TurnRef {
 func (f *Fixture) Begin(c chat.Content) activities.TurnRef {
 	f.T.Helper()
 	ref := f.Insert(c)
-	begun := Must[activities.Begun](f, f.BeginTurn, ref)
+	begun := Must[activities.BeginResult](f, f.BeginTurn, ref)
 	ref.Parent, ref.Model = begun.Parent, begun.Model
 	return ref
 }
@@ -118,9 +118,9 @@ func (f *Fixture) Exchange(message, answer string, docs ...string) activities.Tu
 }
 
 // End settles a turn.
-func (f *Fixture) End(e activities.Ending) activities.Settled {
+func (f *Fixture) End(e activities.Ending) activities.SettleResult {
 	f.T.Helper()
-	return Must[activities.Settled](f, f.Settle, e)
+	return Must[activities.SettleResult](f, f.Settle, e)
 }
 
 // TalkAtLength adds n exchanges of 2,000 characters each, and returns the last turn.

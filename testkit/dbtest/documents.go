@@ -13,7 +13,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/documents/naming"
+	"github.com/palaver-chat/palaver/internal/naming"
 	"github.com/palaver-chat/palaver/testkit/must"
 )
 

@@ -66,7 +66,7 @@ var raceTests = []test{
 	{"two concurrent settles write one set of messages", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		s := [2]db.Settlement{b.ending(t, "one"), b.ending(t, "two")}
-		var terminals [2]db.Settled
+		var terminals [2]db.SettledTurn
 		var errs [2]error
 		together(2, func(i int) { terminals[i], errs[i] = b.store.Settle(b.ctx, s[i]) })
 		b.NoError(errs[0])

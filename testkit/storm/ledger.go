@@ -62,7 +62,7 @@ func openLedger() (*ledger, error) {
 		FlushInterval: -1,
 		ModifyResponse: func(r *http.Response) error {
 			// A caller that has read the whole stream may disconnect before it is closed.
-			r.Body = &answer{r.Body, r.Request.Context().Value(passedKey{}).(*passed)}
+			r.Body = &answer{r.Body, r.Request.Context().Value(passedKey{}).(*passedAnswer)}
 			return nil
 		},
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
@@ -78,7 +78,7 @@ func openLedger() (*ledger, error) {
 			caller, r.URL.Path = strings.TrimPrefix(from, "/"), path
 		}
 		done := l.begin(caller, body)
-		var p passed
+		var p passedAnswer
 		defer func() { done(&p) }()
 		relay.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), passedKey{}, &p)))
 	})}
@@ -97,8 +97,8 @@ func (l *ledger) urlFor(caller string) string {
 // passedKey is the context's key for what was passed on of the answer.
 type passedKey struct{}
 
-// passed is what was passed on of an answer.
-type passed struct {
+// passedAnswer is what was passed on of an answer.
+type passedAnswer struct {
 	all  atomic.Bool  // it was read to its end
 	last atomic.Int64 // when its last piece came from the model, in nanoseconds
 }
@@ -106,7 +106,7 @@ type passed struct {
 // answer records what is read of it.
 type answer struct {
 	io.ReadCloser
-	passed *passed
+	passed *passedAnswer
 }
 
 func (a *answer) Read(p []byte) (int, error) {
@@ -126,7 +126,7 @@ func (l *ledger) close() {
 }
 
 // begin records a call; done records its end.
-func (l *ledger) begin(caller string, body []byte) (done func(*passed)) {
+func (l *ledger) begin(caller string, body []byte) (done func(*passedAnswer)) {
 	c := &call{Caller: caller, Mark: markOf(lastUser(body)), Kind: kindOf(body), Body: sha256.Sum256(body), Arrived: time.Now()}
 	if isSummary(lastUser(body)) {
 		c.Mark = ""
@@ -134,7 +134,7 @@ func (l *ledger) begin(caller string, body []byte) (done func(*passed)) {
 	l.mu.Lock()
 	l.calls = append(l.calls, c)
 	l.mu.Unlock()
-	return func(p *passed) {
+	return func(p *passedAnswer) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		c.Ended, c.Finished = time.Now(), p.all.Load()

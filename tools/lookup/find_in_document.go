@@ -33,7 +33,7 @@ func FindInDocument(library Library) tools.Tool {
 		}`),
 		Approval: tools.Never,
 		Run: withPassages("find_in_document", library, func(ctx context.Context, in struct {
-			ofDocument
+			documentArgument
 			Words   string `json:"words"`
 			Pattern string `json:"pattern"`
 			Around  int    `json:"around"`

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/naming"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/tools"
 )

@@ -14,8 +14,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/naming"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -104,12 +104,12 @@ func one(ctx context.Context, docs Library, owner, name string) (doc chat.Docume
 	return doc, "Several documents are called like that. Name one by its id, or ask the person which one is meant:\n" + strings.Join(lines, "\n"), nil
 }
 
-// ofDocument names the document that a tool looks at.
-type ofDocument struct {
+// documentArgument names the document that a tool looks at.
+type documentArgument struct {
 	Document string `json:"document"`
 }
 
-func (d ofDocument) name() string { return d.Document }
+func (d documentArgument) name() string { return d.Document }
 
 // withPassages is tools.With for a tool that looks at all passages of the document that its
 // arguments name.

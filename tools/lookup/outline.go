@@ -35,7 +35,7 @@ func Outline(library Library) tools.Tool {
 		}`),
 		Approval: tools.Never,
 		Run: withPassages("outline", library, func(_ context.Context, in struct {
-			ofDocument
+			documentArgument
 			Words string `json:"words"`
 			From  int    `json:"from"`
 		}, doc chat.Document, all []chat.Hit) (tools.Result, error) {

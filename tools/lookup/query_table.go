@@ -36,7 +36,7 @@ func QueryTable(library Library) tools.Tool {
 		}`),
 		Approval: tools.Never,
 		Run: withPassages("query_table", library, func(ctx context.Context, in struct {
-			ofDocument
+			documentArgument
 			SQL string `json:"sql"`
 		}, doc chat.Document, all []chat.Hit) (tools.Result, error) {
 			return queried(ctx, doc, all, in.SQL)

@@ -33,7 +33,7 @@ func ReadDocument(library Library, search Searcher) tools.Tool {
 			}
 		}`),
 		Approval: tools.Never,
-		Run: tools.With("read_document", func(ctx context.Context, c tools.Call, in reading) (tools.Result, error) {
+		Run: tools.With("read_document", func(ctx context.Context, c tools.Call, in readArguments) (tools.Result, error) {
 			doc, why, err := one(ctx, library, c.Owner, in.Document)
 			if err != nil || why != "" {
 				return tools.Result{Content: why}, err
@@ -54,8 +54,8 @@ func ReadDocument(library Library, search Searcher) tools.Tool {
 	}
 }
 
-// reading is what of a document is to be read.
-type reading struct {
+// readArguments is what of a document is to be read.
+type readArguments struct {
 	Document string `json:"document"`
 	From     int    `json:"from"`
 	Pages    string `json:"pages"`
@@ -64,14 +64,14 @@ type reading struct {
 }
 
 // needs returns how many passages from the document's beginning must be known.
-func (r reading) needs() int {
+func (r readArguments) needs() int {
 	if r.Pages != "" || r.Heading != "" {
 		return maxRead
 	}
 	return min(r.From, maxRead) + maxPassages + 1 // one more, to know whether the document goes on
 }
 
-func (r reading) read(doc chat.Document, all []chat.Hit) tools.Result {
+func (r readArguments) read(doc chat.Document, all []chat.Hit) tools.Result {
 	first, end := r.From, len(all)
 	switch {
 	case r.Pages != "":

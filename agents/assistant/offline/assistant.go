@@ -8,10 +8,10 @@ import (
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	documents "github.com/palaver-chat/palaver/agents/documents/offline"
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 	"github.com/palaver-chat/palaver/llm/offline/toolcall"
 )
 

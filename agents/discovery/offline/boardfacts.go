@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 	"github.com/palaver-chat/palaver/llm/offline/toolcall"
 )
 
@@ -102,7 +102,7 @@ func (b onBoard) factsOfInput(item llm.BoardItem, number string) (text string, c
 // they were proposed already.
 func (b onBoard) factsRead(message string, f llm.Facts) (calls []llm.ToolCall) {
 	m := factsRequest.FindStringSubmatch(message)
-	if m == nil || slices.ContainsFunc(f.Used, func(u llm.Used) bool { return u.Call.Name == "add_item" }) {
+	if m == nil || slices.ContainsFunc(f.Used, func(u llm.ToolUse) bool { return u.Call.Name == "add_item" }) {
 		return nil
 	}
 	for _, u := range f.Used {

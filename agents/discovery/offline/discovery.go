@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 	"github.com/palaver-chat/palaver/llm/offline/toolcall"
 )
 
@@ -181,7 +181,7 @@ func withArticle(column string) string {
 }
 
 // proposedBoard says what was proposed.
-func proposedBoard(used []llm.Used) string {
+func proposedBoard(used []llm.ToolUse) string {
 	var lines []string
 	cited := 0
 	for _, u := range used {
@@ -218,10 +218,10 @@ func proposedBoard(used []llm.Used) string {
 	switch {
 	case cited > 0:
 		lines = append(lines, citedFacts(cited))
-	case !slices.ContainsFunc(used, func(u llm.Used) bool { return u.Call.Name != readTool }) && len(lines) == 0:
+	case !slices.ContainsFunc(used, func(u llm.ToolUse) bool { return u.Call.Name != readTool }) && len(lines) == 0:
 		return "I see no whole sentence in the document that is not on the board yet."
 	}
-	if !slices.ContainsFunc(used, func(u llm.Used) bool { return u.Call.Name != readTool && !u.IsError }) {
+	if !slices.ContainsFunc(used, func(u llm.ToolUse) bool { return u.Call.Name != readTool && !u.IsError }) {
 		return strings.Join(lines, "\n")
 	}
 	return strings.Join(lines, "\n") + "\n\nThe board changes when you confirm."

@@ -53,17 +53,17 @@ func TestFactsOfAnInputAndOfADocumentAreProposedByRule(t *testing.T) {
 		{ID: "F-1", Column: "fact", Text: "Two customers moved away in May."},
 	}}
 	passages := []llm.Passage{{N: 1, DocID: "d", Title: "Policy", Text: "Invoices are kept\nfor ten years. Records are deleted within 30 days. Every copy is encrypted at rest."}}
-	read := llm.Used{Call: llm.ToolCall{Name: "read_document", Arguments: `{"document":"d"}`}, Content: `<passage id="1">…</passage>`}
+	read := llm.ToolUse{Call: llm.ToolCall{Name: "read_document", Arguments: `{"document":"d"}`}, Content: `<passage id="1">…</passage>`}
 	for _, x := range []struct {
 		message string
-		used    []llm.Used
+		used    []llm.ToolUse
 		want    []string
 	}{
 		{"add the facts of I-1 as facts", nil, []string{`add_item {"entity_type":"fact","related_ids":["I-1"],"text":"Seven of ten customers named the price."}`}},
 		{"Add the facts of I-2 as facts.", nil, []string{`read_document {"document":"d"}`}},
 		{"please add the key facts from the document \"Leave policy\"", nil, []string{`add_document {"document":"Leave policy"}`, `read_document {"document":"Leave policy"}`}},
 		{"add @Leave policy as an input", nil, []string{`add_document {"document":"Leave policy"}`}},
-		{"add 1 fact from I-2", []llm.Used{read}, []string{`add_item {"document":"d","entity_type":"fact","quote":"Invoices are kept\nfor ten years.","related_ids":["I-2"],"text":"Invoices are kept for ten years."}`}},
+		{"add 1 fact from I-2", []llm.ToolUse{read}, []string{`add_item {"document":"d","entity_type":"fact","quote":"Invoices are kept\nfor ten years.","related_ids":["I-2"],"text":"Invoices are kept for ten years."}`}},
 		{"add the facts of F-1 as facts", nil, nil},
 		{"add the facts of I-9 as facts", nil, nil},
 	} {
@@ -100,7 +100,7 @@ func TestQuestionsAboutABoardAreAnsweredByRule(t *testing.T) {
 
 func TestAnswerSaysWhatWasProposedAndWhatWasNot(t *testing.T) {
 	t.Parallel()
-	text, calls := answer(llm.Facts{Message: "add fact: X from I-1", Board: churn, Used: []llm.Used{
+	text, calls := answer(llm.Facts{Message: "add fact: X from I-1", Board: churn, Used: []llm.ToolUse{
 		{Call: llm.ToolCall{Name: "add_item", Arguments: `{"entity_type":"fact","text":"X","related_ids":["I-1"]}`}, Content: "{}"},
 		{Call: llm.ToolCall{Name: "delete_item", Arguments: `{"item_id":"F-2"}`}, IsError: true, Content: `{"note":"It was not proposed: why."}`},
 	}})

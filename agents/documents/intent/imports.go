@@ -51,8 +51,8 @@ func ConcernsImports(message string, places ...links.Place) bool {
 // LinksToImport returns the links of a message that are imported, in their order: all links
 // to Google Drive, also malformed ones, all links to an added source (places), and those
 // pages that the message asks to read.
-func LinksToImport(message string, places ...links.Place) []links.Found {
-	var out []links.Found
+func LinksToImport(message string, places ...links.Place) []links.FoundLink {
+	var out []links.FoundLink
 	rest, asked := message, false
 	for _, f := range links.Find(message, places...) {
 		before, after, found := strings.Cut(rest, f.Text)

@@ -208,8 +208,8 @@ func (r *reader) phrase(p phrase) {
 			return
 		}
 	}
-	f := found{from: p.from, end: p.end, docs: docs}
-	if slices.ContainsFunc(r.found, func(o found) bool {
+	f := matchedPlace{from: p.from, end: p.end, docs: docs}
+	if slices.ContainsFunc(r.found, func(o matchedPlace) bool {
 		return o.sure && slices.ContainsFunc(docs, func(d *document) bool { return slices.Contains(o.docs, d) })
 	}) {
 		return // another name of the same document
@@ -349,7 +349,7 @@ func (r *reader) noteUnknown(p phrase, at []int) {
 }
 
 // choose decides among several documents that a phrase fits.
-func (r *reader) choose(f *found, p phrase) {
+func (r *reader) choose(f *matchedPlace, p phrase) {
 	if len(f.docs) > 1 && p.age != 0 {
 		f.docs = oldestOrNewest(f.docs, p.age)
 	}
@@ -410,14 +410,14 @@ func (r *reader) version(p phrase, phrases []phrase, i int) {
 		if len(fit) != 1 {
 			continue
 		}
-		if !slices.ContainsFunc(r.found, func(f found) bool { return f.sure && slices.Contains(f.docs, fit[0]) }) {
+		if !slices.ContainsFunc(r.found, func(f matchedPlace) bool { return f.sure && slices.Contains(f.docs, fit[0]) }) {
 			if last := r.recent(); r.compare && len(r.found) == 0 && len(last) > 0 && last[0] != fit[0] { // "compare with v2": the one spoken of
-				r.found = append(r.found, found{docs: last[:1], sure: true, back: true})
+				r.found = append(r.found, matchedPlace{docs: last[:1], sure: true, back: true})
 			}
-			r.found = append(r.found, found{from: p.from, end: p.end, docs: fit, sure: true})
+			r.found = append(r.found, matchedPlace{from: p.from, end: p.end, docs: fit, sure: true})
 		}
 		// A phrase that fits all versions means the ones with these versions.
-		r.found = slices.DeleteFunc(r.found, func(f found) bool { return !f.sure && slices.Contains(f.docs, fit[0]) })
+		r.found = slices.DeleteFunc(r.found, func(f matchedPlace) bool { return !f.sure && slices.Contains(f.docs, fit[0]) })
 		return
 	}
 }

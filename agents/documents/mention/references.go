@@ -49,7 +49,7 @@ func (r *reader) readReferences() {
 	last := r.recent()
 	add := func(at int, docs ...*document) {
 		if len(docs) > 0 {
-			r.found = append(r.found, found{from: at, end: at, docs: docs, sure: true, back: true})
+			r.found = append(r.found, matchedPlace{from: at, end: at, docs: docs, sure: true, back: true})
 		}
 	}
 	if m := theOther.FindStringIndex(text); m != nil {

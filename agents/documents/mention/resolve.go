@@ -34,8 +34,8 @@ type Resolution struct {
 	Unknown []string // names that fit no document
 }
 
-// found is a place in a message that means documents.
-type found struct {
+// matchedPlace is a place in a message that means documents.
+type matchedPlace struct {
 	from, end int // words
 	docs      []*document
 	sure      bool // all of docs are meant, else one of them
@@ -54,7 +54,7 @@ type reader struct {
 	documents bool // the action works on named documents
 	compare   bool
 	taken     []bool
-	found     []found
+	found     []matchedPlace
 	unknown   []string
 }
 
@@ -74,7 +74,7 @@ func (l *Library) Resolve(q Request) Resolution {
 }
 
 func (r *reader) result() (out Resolution) {
-	slices.SortStableFunc(r.found, func(a, b found) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(r.found, func(a, b matchedPlace) int { return cmp.Compare(a.from, b.from) })
 	out.Exact = len(r.found) > 0
 	for _, f := range r.found {
 		into := &out.IDs
@@ -89,7 +89,7 @@ func (r *reader) result() (out Resolution) {
 		out.Exact, out.Back = out.Exact && f.exact, out.Back || f.back
 	}
 	out.Open = slices.DeleteFunc(out.Open, func(id string) bool { return slices.Contains(out.IDs, id) })
-	if slices.ContainsFunc(r.found, func(f found) bool { return !f.sure && containsAny(f.docs, r.Tagged) }) { // the tag decides
+	if slices.ContainsFunc(r.found, func(f matchedPlace) bool { return !f.sure && containsAny(f.docs, r.Tagged) }) { // the tag decides
 		out.Open = nil
 	}
 	if len(out.Open) == 1 {
@@ -129,7 +129,7 @@ func (r *reader) readQuoted() {
 			return false
 		}
 		r.text = strings.Replace(r.text, whole, " "+placeholder(len(r.found))+" ", 1)
-		r.found = append(r.found, found{docs: docs, sure: len(docs) == 1 || r.compare && len(docs) == 2, exact: true})
+		r.found = append(r.found, matchedPlace{docs: docs, sure: len(docs) == 1 || r.compare && len(docs) == 2, exact: true})
 		return true
 	}
 	r.text = r.Text
@@ -324,7 +324,7 @@ func (r *reader) findNames() {
 	})
 	for _, c := range all {
 		first, last := at[c.from], at[c.from+len(c.n.tokens)-1]+1
-		if k := slices.IndexFunc(r.found, func(f found) bool { return f.from == first && f.end == last }); k >= 0 {
+		if k := slices.IndexFunc(r.found, func(f matchedPlace) bool { return f.from == first && f.end == last }); k >= 0 {
 			if f := &r.found[k]; !f.exact && !slices.Contains(f.docs, c.d) && !slices.Contains(r.taken[first:last], false) {
 				f.docs = append(f.docs, c.d)
 			}
@@ -333,7 +333,7 @@ func (r *reader) findNames() {
 		if slices.Contains(r.taken[first:last], true) {
 			continue
 		}
-		r.found = append(r.found, found{from: first, end: last, docs: []*document{c.d}})
+		r.found = append(r.found, matchedPlace{from: first, end: last, docs: []*document{c.d}})
 		for j := first; j < last; j++ {
 			r.taken[j] = true
 		}
@@ -389,7 +389,7 @@ func ownFirst(docs []*document) []*document {
 }
 
 func (r *reader) isFound(d *document) bool {
-	return slices.ContainsFunc(r.found, func(f found) bool { return slices.Contains(f.docs, d) })
+	return slices.ContainsFunc(r.found, func(f matchedPlace) bool { return slices.Contains(f.docs, d) })
 }
 
 // recent returns the documents used before that the message does not name, the latest first.

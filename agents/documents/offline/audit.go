@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
 var (

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/documents/tables"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
 // cellQuestion is a question that asks for cells of a row, by the row's name and by columns.

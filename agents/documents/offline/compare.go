@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
 // compare compares the first document with each other one, in a table of differences and

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
 // NothingFound is the answer when no passage answers, in the language of the question.
@@ -140,12 +140,12 @@ func sentences(f llm.Facts, p pool) string {
 		}
 		return cannot + nothingFound(f) + " " + v.say(messages.Closest, nil) + "\n" + p.closest(v, closest, f.Passages)
 	}
-	var picked []scored
+	var picked []scoredExcerpt
 	for _, r := range ranked {
 		if len(picked) == most || len(picked) >= 2 && r.score < 0.45*ranked[0].score || r.score < 0.25*ranked[0].score {
 			break
 		}
-		if !slices.ContainsFunc(picked, func(o scored) bool { return excerpt.Cosine(o.Vec, r.Vec) > 0.75 }) {
+		if !slices.ContainsFunc(picked, func(o scoredExcerpt) bool { return excerpt.Cosine(o.Vec, r.Vec) > 0.75 }) {
 			picked = append(picked, r)
 		}
 	}
@@ -235,7 +235,7 @@ func (p pool) closest(v voice, quotes []excerpt.Excerpt, passages []llm.Passage)
 var overTable = regexp.MustCompile(`(?i)\b(?:how many|count|number of|total|sum|average|mean|highest|lowest|largest|smallest|most|least|maximum|minimum|wie ?viele|summe|durchschnitt|höchste[nrs]?|niedrigste[nrs]?|combien|total|moyenne|cu[aá]ntos|cuántas|suma|promedio|hoeveel|totaal|gemiddelde)\b`)
 
 // rowsSeen says how many rows of a table a count or a sum would need.
-func (p pool) rowsSeen(question string, f llm.Facts, first scored) string {
+func (p pool) rowsSeen(question string, f llm.Facts, first scoredExcerpt) string {
 	if !first.Row || !overTable.MatchString(question) {
 		return ""
 	}
@@ -286,7 +286,7 @@ func titlesOf(docs []llm.Document) string {
 	return strings.Join(titles, "\n")
 }
 
-func citedPassages(passages []llm.Passage, picked []scored) []llm.Passage {
+func citedPassages(passages []llm.Passage, picked []scoredExcerpt) []llm.Passage {
 	var out []llm.Passage
 	for _, s := range picked {
 		out = append(out, passages[s.Passage])
@@ -337,7 +337,7 @@ func hasClause(text, number string) bool {
 	return found && (rest == "" || !strings.ContainsRune("0123456789", rune(rest[0])) && !strings.HasPrefix(rest, ",")) || strings.HasPrefix(text, "Article "+number) || strings.HasPrefix(text, "Section "+number+".")
 }
 
-type scored struct {
+type scoredExcerpt struct {
 	excerpt.Excerpt
 	score float64
 }
@@ -363,7 +363,7 @@ func (p pool) asked(question string, docs []llm.Document) (q, kind excerpt.Vecto
 // leaves out sentences with too few of the words. When a section's heading is what is asked, its
 // first sentence ranks higher than the others. When a definition is asked, a sentence that
 // begins with the term ranks higher.
-func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document) []scored {
+func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document) []scoredExcerpt {
 	const k, b = 1.2, 0.6
 	q, kind := p.asked(question, docs)
 	asked, least := 0.0, 0.3
@@ -404,7 +404,7 @@ func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document)
 		}
 		return v
 	}
-	var out []scored
+	var out []scoredExcerpt
 	for i, s := range p.Excerpts {
 		heading, title := around(s.Heading), around(passages[s.Passage].Title)
 		if len(heading.Without(title)) == 0 { // the heading is only the document's name
@@ -476,9 +476,9 @@ func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document)
 		if best > 0 {
 			score *= 1 + 0.2*passages[s.Passage].Score/best
 		}
-		out = append(out, scored{s, score})
+		out = append(out, scoredExcerpt{s, score})
 	}
-	slices.SortStableFunc(out, func(a, b scored) int {
+	slices.SortStableFunc(out, func(a, b scoredExcerpt) int {
 		switch {
 		case a.score > b.score:
 			return -1

@@ -8,10 +8,10 @@ import (
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/agents/documents/mention"
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
 // maxListed is the number of documents in an answer about the library.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/documents/layout"
@@ -16,7 +17,6 @@ import (
 	"github.com/palaver-chat/palaver/documents/tables"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
 var (

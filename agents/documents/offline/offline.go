@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 	"github.com/palaver-chat/palaver/llm/offline/toolcall"
 )
 

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/documents/tables"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
 // condition is what the rows of an answer have in common.
@@ -484,7 +484,9 @@ func (q tableQuestion) conditions(t *openTable, r *reading) []condition {
 	}
 	q.states(t, r, add)
 	q.marks(t, add)
+	q.ranges(t, add)
 	q.bounds(t, add)
+	q.dates(t, add)
 	q.against(t, add)
 	before := len(out)
 	keys := q.values(t, r, add)
@@ -594,62 +596,61 @@ func (t openTable) dueColumn() int {
 	return slices.IndexFunc(t.Columns, func(c tables.Column) bool { return c.Kind == tables.Date && anyIs("due column", c.Name) })
 }
 
-// bounds reads "more than 500" and "before 1 May 2026" about a column of numbers or dates.
-func (q tableQuestion) bounds(t *openTable, add addCondition) {
-	number := func(f figures.Figure) int {
-		best, score, candidates, tied := -1, -1, 0, false
-		for c, col := range t.Columns {
-			if col.Kind != tables.Number || anyIs("identifier column", col.Name) && len(q.column(col.Name, t.lang)) == 0 {
-				continue
-			}
-			candidates++
-			named := uniqueOf(q.column(col.Name, t.lang))
-			s := 3 * len(named)
-			if len(named) > 0 && len(named) == len(language.Words(col.Name)) { // "stock" beside "minimum stock"
-				s += 2
-			}
-			if f.Unit != "" && (f.Unit == col.Unit || f.Factor > 0 && f.IsIn(col.Name)) {
+// figureColumn returns the column of numbers that a figure of the question is about; -1: it is not
+// clear which one.
+func (q tableQuestion) figureColumn(t *openTable, f figures.Figure) int {
+	best, score, candidates, tied := -1, -1, 0, false
+	for c, col := range t.Columns {
+		if col.Kind != tables.Number || anyIs("identifier column", col.Name) && len(q.column(col.Name, t.lang)) == 0 {
+			continue
+		}
+		candidates++
+		named := uniqueOf(q.column(col.Name, t.lang))
+		s := 3 * len(named)
+		if len(named) > 0 && len(named) == len(language.Words(col.Name)) { // "stock" beside "minimum stock"
+			s += 2
+		}
+		if f.Unit != "" && (f.Unit == col.Unit || f.Factor > 0 && f.IsIn(col.Name)) {
+			s++
+		}
+		for _, list := range []string{"quantity column", "amount column"} {
+			if anyIs(list, col.Name) && q.says(list) {
 				s++
 			}
-			for _, list := range []string{"quantity column", "amount column"} {
-				if anyIs(list, col.Name) && q.says(list) {
-					s++
-				}
-			}
-			if s >= score {
-				best, score, tied = c, s, s == score
-			}
 		}
-		if score == 0 && candidates > 1 || tied { // it is not clear which one
-			return -1
+		if s >= score {
+			best, score, tied = c, s, s == score
 		}
-		return best
 	}
-	wordsOf := func(from, to int) (used []int) {
-		for i, w := range q.words {
-			if w.at >= from && w.at < to {
-				used = append(used, i)
-			}
-		}
-		return used
+	if score == 0 && candidates > 1 || tied { // it is not clear which one
+		return -1
 	}
+	return best
+}
+
+// ranges reads "between 5 and 10" about a column of numbers.
+func (q tableQuestion) ranges(t *openTable, add addCondition) {
 	for i, f := range q.figures {
 		if i+1 < len(q.figures) {
 			next := q.figures[i+1]
 			if between := q.between(f.Start, f.End, next.Start); between != nil {
-				if c := number(next); c >= 0 {
+				if c := q.figureColumn(t, next); c >= 0 {
 					name := t.Columns[c].Name
 					low, high := t.bound(f, c), t.bound(next, c)
 					add(excerpt.PlainTitle(name)+" "+q.voice.say(messages.Between, messages.Params{"range": q.text[f.Start:next.End]}), func(row tables.Row) bool {
 						cell := row.Cells[c]
 						return cell.IsNumber && low <= cell.Number && cell.Number <= high
-					}, slices.Concat(between, wordsOf(f.Start, next.End), q.column(name, t.lang))...)
+					}, slices.Concat(between, q.in([]span{{f.Start, next.End}}), q.column(name, t.lang))...)
 				}
 			}
 		}
 	}
+}
+
+// bounds reads "more than 500" about a column of numbers.
+func (q tableQuestion) bounds(t *openTable, add addCondition) {
 	for _, l := range q.limits(t) {
-		c := number(l.Figure)
+		c := q.figureColumn(t, l.Figure)
 		if c < 0 {
 			continue
 		}
@@ -666,13 +667,18 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 			return row.Cells[c].IsNumber && l.holds(row.Cells[c].Number, bound)
 		}, append(q.in(append(q.said["compares"], l.words...)), q.column(name, t.lang)...)...)
 	}
-	dates := -1
+}
+
+// dateColumn returns the column of days, or of years, that the question is about, and the day of a
+// row in it; -1: there is none, or it is not clear which one.
+func (q tableQuestion) dateColumn(t *openTable) (dates int, dayOf func(tables.Row) figures.Day) {
+	dates = -1
 	for c, col := range t.Columns {
 		if col.Kind == tables.Date && (dates < 0 || len(q.column(col.Name, t.lang)) > len(q.column(t.Columns[dates].Name, t.lang))) {
 			dates = c
 		}
 	}
-	dayOf := func(row tables.Row) figures.Day { return row.Cells[dates].Day }
+	dayOf = func(row tables.Row) figures.Day { return row.Cells[dates].Day }
 	if dates >= 0 && len(q.column(t.Columns[dates].Name, t.lang)) == 0 {
 		several := 0
 		for c, col := range t.Columns {
@@ -684,12 +690,12 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 			}
 		}
 		if several > 1 {
-			return // it is not clear which one
+			return -1, nil
 		}
 	}
 	if dates < 0 { // years after or before another; those of one year are values
 		if dates = slices.IndexFunc(t.Columns, tables.Column.IsYears); dates < 0 || !q.says("after") && !q.says("before") && !q.says("between") {
-			return
+			return -1, nil
 		}
 		dayOf = func(row tables.Row) figures.Day {
 			if cell := row.Cells[dates]; cell.IsNumber {
@@ -698,10 +704,19 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 			return figures.Day{}
 		}
 	}
+	return dates, dayOf
+}
+
+// dates reads "before 1 May 2026" about a column of days or years.
+func (q tableQuestion) dates(t *openTable, add addCondition) {
+	dates, dayOf := q.dateColumn(t)
+	if dates < 0 {
+		return
+	}
 	day := func(d figures.Day, from, to int) {
 		name := excerpt.PlainTitle(t.Columns[dates].Name)
 		after, before := q.endsAt("after", from), q.endsAt("before", from)
-		used := append(wordsOf(from, to), q.column(t.Columns[dates].Name, t.lang)...)
+		used := append(q.in([]span{{from, to}}), q.column(t.Columns[dates].Name, t.lang)...)
 		holds := func(row tables.Row) bool {
 			x := dayOf(row)
 			switch {
@@ -734,7 +749,7 @@ func (q tableQuestion) bounds(t *openTable, add addCondition) {
 		add(name+" "+q.voice.say(messages.Between, messages.Params{"range": q.text[from.Start:to.End]}), func(row tables.Row) bool {
 			x := dayOf(row)
 			return !x.IsZero() && !x.Before(from) && (x.Before(to) || to.Covers(x))
-		}, slices.Concat(between, wordsOf(from.Start, to.End), q.column(t.Columns[dates].Name, t.lang))...)
+		}, slices.Concat(between, q.in([]span{{from.Start, to.End}}), q.column(t.Columns[dates].Name, t.lang))...)
 		return true
 	}
 	if len(q.days) == 2 && ranged(q.days[0], q.days[1]) {

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
 // cell returns a quote that fits into a table's cell. It is on one line and cut at bars,

@@ -4,9 +4,9 @@ import (
 	"regexp"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
 var (

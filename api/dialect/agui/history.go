@@ -90,7 +90,7 @@ func messagesOf(stored []chat.Message, log dialect.TurnLog, pictures []chat.Atta
 		}
 	}
 	w := NewWire(dialect.Stream{Turn: log.Turn}, Run{}, nil)
-	shown := dialect.Shown{View: view}
+	shown := dialect.EventFilter{View: view}
 	for _, e := range log.Events {
 		shown.Note(e)
 		if shown.Shows(e) {

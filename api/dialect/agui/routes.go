@@ -168,7 +168,7 @@ func (h handlers) answer(c *gin.Context, in Run) error {
 			return err
 		}
 		if asked == nil || asked.Interrupt.ID != in.Answer.InterruptID {
-			return &chat.Refused{Code: chat.CodeNoInterrupt}
+			return &chat.RefusedError{Code: chat.CodeNoInterrupt}
 		}
 		if calls := asked.Interrupt.Calls; len(d.Arguments) > 0 && len(calls) > 1 {
 			return dialect.Problems{{Field: "resume_value.arguments", Problem: "need decisions, because there are several calls"}}
@@ -251,7 +251,7 @@ func (h handlers) open(c *gin.Context, in Run) error {
 	if err != nil {
 		return err
 	}
-	err = h.FollowRunning(c, dialect.Running{ThreadID: thread, ThreadName: in.Thread, View: in.Submit.View},
+	err = h.FollowRunning(c, dialect.RunningTurn{ThreadID: thread, ThreadName: in.Thread, View: in.Submit.View},
 		func(s dialect.Stream) dialect.Wire { return NewWire(s, in, withoutAnswer(history, s.Turn.ID)) })
 	if err != nil && !h.NotFound(err) || c.Writer.Written() {
 		return err
@@ -281,7 +281,7 @@ func renamed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return dialect.Renamed{Err: err, Name: func(field string) string {
+	return dialect.RenamedFields{Err: err, Name: func(field string) string {
 		switch {
 		case field == "interrupt_id":
 			return "resume[0].interruptId"

@@ -133,7 +133,7 @@ func (r Request) renamed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return dialect.Renamed{Err: err, Name: r.fieldName}
+	return dialect.RenamedFields{Err: err, Name: r.fieldName}
 }
 
 // threadOf reads the thread of a path and returns its UUID and the client's name of it.
@@ -157,7 +157,7 @@ func (h handlers) stream(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
-	return h.FollowRunning(c, dialect.Running{ThreadID: thread, ThreadName: name, View: view},
+	return h.FollowRunning(c, dialect.RunningTurn{ThreadID: thread, ThreadName: name, View: view},
 		func(to dialect.Stream) dialect.Wire { return NewWire(to, nil) })
 }
 

@@ -154,7 +154,7 @@ func renamed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return dialect.Renamed{Err: err, Name: fieldName}
+	return dialect.RenamedFields{Err: err, Name: fieldName}
 }
 
 func fieldName(field string) string {

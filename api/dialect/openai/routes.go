@@ -175,7 +175,7 @@ func (r Request) renamed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return dialect.Renamed{Err: err, Name: func(field string) string {
+	return dialect.RenamedFields{Err: err, Name: func(field string) string {
 		if field == "client_turn_id" {
 			return "Idempotency-Key"
 		}
@@ -235,7 +235,7 @@ var shortAnswer = regexp.MustCompile(`(?i)^(\(?\d{1,4}[.)]?|yes|no|approve|rejec
 func (h handlers) answer(c *gin.Context, in Request, f followedTurn, cancels bool, wire dialect.NewWire) (done bool, _ error) {
 	if f.asked == nil {
 		if !f.turn.Status.Settled() && len(in.Earlier) > 0 && shortAnswer.MatchString(in.Text) { // its question has just been answered
-			return true, h.FollowRunning(c, dialect.Running{ThreadID: f.turn.ThreadID, ThreadName: f.turn.ThreadID, View: view}, wire)
+			return true, h.FollowRunning(c, dialect.RunningTurn{ThreadID: f.turn.ThreadID, ThreadName: f.turn.ThreadID, View: view}, wire)
 		}
 		return false, nil
 	}
@@ -244,7 +244,7 @@ func (h handlers) answer(c *gin.Context, in Request, f followedTurn, cancels boo
 		return false, nil
 	}
 	if f.unseen && f.asked.Type == chat.ToolApproval { // nobody approves a call that they were not shown
-		return true, h.FollowRunning(c, dialect.Running{ThreadID: f.turn.ThreadID, ThreadName: f.turn.ThreadID, View: view}, wire)
+		return true, h.FollowRunning(c, dialect.RunningTurn{ThreadID: f.turn.ThreadID, ThreadName: f.turn.ThreadID, View: view}, wire)
 	}
 	if f.answer == nil {
 		return true, in.renamed(h.Answer(c, dialect.Answer{Resume: chat.Resume{ThreadID: f.turn.ThreadID, InterruptID: f.asked.ID, Value: v}, ThreadAlias: in.Thread, CancelOnDisconnect: cancels, View: view}, wire))

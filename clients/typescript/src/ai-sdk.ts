@@ -1,7 +1,8 @@
 import { DefaultChatTransport, type HttpChatTransportInitOptions, type UIMessage } from "ai";
 import { ApiError, isTransient } from "./errors.ts";
-import { ConnectionLost, messages } from "./follow.ts";
+import { ConnectionLost } from "./follow.ts";
 import { Http, newId, type ClientOptions } from "./http.ts";
+import { messages } from "./sse.ts";
 import { onWake, pause } from "./wake.ts";
 import { Watchdog } from "./watchdog.ts";
 

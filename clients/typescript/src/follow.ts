@@ -1,7 +1,7 @@
 import { ApiError } from "./errors.ts";
 import { query, type Http } from "./http.ts";
 import type { NativeEvent } from "./openapi.ts";
-import { SSEParser } from "./sse.ts";
+import { messages } from "./sse.ts";
 import { onWake, pause } from "./wake.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -99,23 +99,6 @@ async function* read(body: ReadableStream<Uint8Array>, watch: Watchdog): AsyncGe
     if (!event) continue;
     if (!event.event_id && id) event.event_id = id;
     yield event;
-  }
-}
-
-/** The messages of an event stream. */
-export async function* messages(body: ReadableStream<Uint8Array>, watch: Watchdog): AsyncGenerator<{ data: string; id?: string }> {
-  const parser = new SSEParser();
-  const decoder = new TextDecoder();
-  const reader = body.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      watch.touch();
-      yield* parser.push(decoder.decode(value, { stream: true }));
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Watchdog } from "./watchdog.ts";
+
 export interface SSEMessage {
   data: string;
   id?: string;
@@ -59,4 +61,21 @@ function nextBreak(text: string, from: number): { at: number; next: number } | n
     }
   }
   return null;
+}
+
+/** The messages of an event stream. */
+export async function* messages(body: ReadableStream<Uint8Array>, watch: Watchdog): AsyncGenerator<SSEMessage> {
+  const parser = new SSEParser();
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      watch.touch();
+      yield* parser.push(decoder.decode(value, { stream: true }));
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 	"github.com/palaver-chat/palaver/db/internal/vector"
-	"github.com/palaver-chat/palaver/documents/naming"
+	"github.com/palaver-chat/palaver/internal/naming"
 )
 
 // CreateDocument is idempotent for one owner and id.

@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
-	"github.com/palaver-chat/palaver/documents/naming"
+	"github.com/palaver-chat/palaver/internal/naming"
 )
 
 // putNames writes the names of a document, and what searches find them by.

@@ -157,7 +157,7 @@ type Ending struct {
 	Show     sqlcgen.ShowConversationParams // of its conversation
 	Messages []sqlcgen.Message              // after the user's
 	Events   []Event
-	Spent    Spent
+	Spent    TurnSpending
 }
 
 // Event is a row of turn_events.

@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
-func (s *Store) Settle(ctx context.Context, e db.Settlement) (settled db.Settled, err error) {
+func (s *Store) Settle(ctx context.Context, e db.Settlement) (settled db.SettledTurn, err error) {
 	size := Short
 	if bytesOf(e) > largeSettlement {
 		size = Long
@@ -20,7 +20,7 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (settled db.Settled
 	ctx, end := s.Call(ctx, "settle turn", size)
 	defer end(&err)
 	if !e.Status.Settled() {
-		return db.Settled{}, fmt.Errorf("status %q is not final: a turn cannot settle with it", e.Status)
+		return db.SettledTurn{}, fmt.Errorf("status %q is not final: a turn cannot settle with it", e.Status)
 	}
 	e.At = record.OrNow(e.At)
 	err = s.db.Update(ctx, func(q Queries) error {
@@ -45,7 +45,7 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (settled db.Settled
 		if e.Newest != 0 && e.Newest != newest {
 			return db.ErrOutdated
 		}
-		settled = db.Settled{Event: e.Terminal}
+		settled = db.SettledTurn{Event: e.Terminal}
 		return settle(ctx, q, known, row, e)
 	})
 	return settled, err

@@ -16,8 +16,8 @@ import (
 
 const nanosPerUSD = 1e9
 
-// Spent is what one turn has used, and for whom it counts.
-type Spent struct {
+// TurnSpending is what one turn has used, and for whom it counts.
+type TurnSpending struct {
 	Subjects          []string // the owner first
 	Day               int64
 	Tokens, CostNanos int64
@@ -38,7 +38,7 @@ func subject(owner, address string) string {
 }
 
 // spentBy returns what a turn has used according to its terminal event.
-func spentBy(row sqlcgen.Turn, e db.Settlement) Spent {
+func spentBy(row sqlcgen.Turn, e db.Settlement) TurnSpending {
 	usage := chat.Usage{}
 	switch {
 	case e.Terminal.Response != nil:
@@ -46,7 +46,7 @@ func spentBy(row sqlcgen.Turn, e db.Settlement) Spent {
 	case e.Terminal.Usage != nil:
 		usage = *e.Terminal.Usage
 	}
-	s := Spent{Day: day(e.At), Tokens: int64(usage.Tokens()), CostNanos: nanos(usage.CostUSD)}
+	s := TurnSpending{Day: day(e.At), Tokens: int64(usage.Tokens()), CostNanos: nanos(usage.CostUSD)}
 	if s.Tokens == 0 && s.CostNanos == 0 {
 		return s
 	}

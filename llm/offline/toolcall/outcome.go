@@ -61,7 +61,7 @@ func ShownPassages(passages []llm.Passage, content string) []llm.Passage {
 var servedPicture = regexp.MustCompile(`!\[[^\]\n]{0,200}\]\(/api/attachments/[A-Za-z0-9-]{1,64}\)`)
 
 // Outcome describes the result of a call in a language.
-func Outcome(u llm.Used, lang string) string {
+func Outcome(u llm.ToolUse, lang string) string {
 	content := strings.TrimSpace(u.Content)
 	said := func(m messages.Message) string { return m.In(lang, messages.Params{"tool": "`" + u.Call.Name + "`"}) }
 	switch {

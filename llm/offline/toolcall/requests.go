@@ -177,7 +177,7 @@ func (w *Request) fill(text string) {
 
 // withoutMade drops, for each tool, as many requests as calls of it were made. Calls count
 // with any arguments, and whether they ran or were rejected.
-func withoutMade(all []Request, used []llm.Used) []Request {
+func withoutMade(all []Request, used []llm.ToolUse) []Request {
 	made := map[string]int{}
 	for _, u := range used {
 		made[u.Call.Name]++

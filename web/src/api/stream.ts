@@ -1,6 +1,6 @@
 import { words } from "../words";
 import { ApiError, request } from "./http";
-import { SSEParser } from "../../../clients/typescript/src/sse";
+import { messages } from "../../../clients/typescript/src/sse";
 import type { TurnEvent } from "./types";
 import { SILENCE_MS, Watchdog } from "../../../clients/typescript/src/watchdog";
 
@@ -26,26 +26,17 @@ export async function openStream(path: string, init: RequestInit, signal: AbortS
 }
 
 async function* read(body: ReadableStream<Uint8Array>, watch: Watchdog): AsyncGenerator<TurnEvent> {
-  const parser = new SSEParser();
-  const decoder = new TextDecoder();
-  const reader = body.getReader();
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      watch.touch();
-      for (const message of parser.push(decoder.decode(value, { stream: true }))) {
-        const event = decode(message.data);
-        if (!event) continue;
-        if (!event.event_id && message.id) event.event_id = message.id;
-        yield event;
-      }
+    for await (const { data, id } of messages(body, watch)) {
+      const event = decode(data);
+      if (!event) continue;
+      if (!event.event_id && id) event.event_id = id;
+      yield event;
     }
   } catch (err) {
     throw explain(err, watch);
   } finally {
     watch.end();
-    await reader.cancel().catch(() => undefined);
   }
 }
 
