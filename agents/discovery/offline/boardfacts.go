@@ -15,9 +15,9 @@ import (
 
 var (
 	// factsRequest: "add the facts of … as facts", "add 5 key facts from …".
-	factsRequest = regexp.MustCompile(`(?is)^` + politely + addVerb + article + `(?:(\d{1,2})\s+)?(?:(?:key|main|most\s+important|wichtigste[nr]?|principaux|principales|belangrijkste)\s+)?` + named("fact") + `\s+` + from + `\s+(.+?)(?:\s+` + as + `\s+` + article + named("fact") + `)?(?:\s+(?:to|on)\s+(?:the|this)\s+board)?` + particle + `\s*[.!]?$`)
+	factsRequest = regexp.MustCompile(`(?is)^` + politely + verb(adding) + article + `(?:(\d{1,2})\s+)?(?:(?:key|main|most\s+important|wichtigste[nr]?|principaux|principales|belangrijkste)\s+)?` + named("fact") + `\s+` + from + `\s+(.+?)(?:\s+` + as + `\s+` + article + named("fact") + `)?(?:\s+(?:to|on)\s+(?:the|this)\s+board)?` + particle + `\s*[.!]?$`)
 	// inputRequest: "add … as an input".
-	inputRequest = regexp.MustCompile(`(?is)^` + politely + addVerb + `(.+?)` + particle + `\s+` + as + `\s+` + article + named("input") + particle + `\s*[.!]?$`)
+	inputRequest = regexp.MustCompile(`(?is)^` + politely + verb(adding) + `(.+?)` + particle + `\s+` + as + `\s+` + article + named("input") + particle + `\s*[.!]?$`)
 	onlyID       = regexp.MustCompile(`(?i)^` + itemID + `$`)
 	documentWord = regexp.MustCompile(`(?i)^(?:the\s+)?(?:documents?|files?)\s+`)
 )

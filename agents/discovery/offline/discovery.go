@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
@@ -26,16 +25,16 @@ const (
 var (
 	writtenID  = regexp.MustCompile(`(?i)[@\[]{1,2}(` + itemID + `)\]?`) // as people and answers write it
 	anyItemID  = regexp.MustCompile(`(?i)\b` + itemID + `\b`)
-	addRequest = regexp.MustCompile(`(?is)^` + politely + `(?:` + addVerb + article + `)?(?:(` + named("fact", "insight", "recommendation") + `)|(?:` + named("output") + `\s*\(?\s*)?(` + anyOutput() + `)\s*\)?)` + particle +
+	addRequest = regexp.MustCompile(`(?is)^` + politely + `(?:` + verb(adding) + article + `)?(?:(` + named("fact", "insight", "recommendation") + `)|(?:` + named("output") + `\s*\(?\s*)?(` + anyOutput() + `)\s*\)?)` + particle +
 		`(?:\s+` + from + `\s+(` + itemIDs + `))?` + particle + `\s*[:–-]\s*(.+?)(?:[\s,]+` + from + `\s+(` + itemIDs + `)[.!]?)?$`)
-	deleteRequest = regexp.MustCompile(`(?i)^` + politely + `(?:delete|remove|lösche|entferne|supprime[rz]?|enlève|elimina|borra|quita|verwijder|wis)\s+` + article + `(?:` + named(append(columns, anyColumn)...) + `\s*)?(` + itemIDs + `)[.!]?$`)
-	editRequest   = regexp.MustCompile(`(?is)^` + politely + `(?:change[rz]?|edit|reword|rewrite|update|ändere|bearbeite|ersetze|modifie[rz]?|remplace[rz]?|cambia|edita|modifica|wijzig|verander|bewerk)\s+(?:the\s+)?(?:text\s+of\s+)?` + article + `(?:` + named(append(columns, anyColumn)...) + `\s+)?(` + itemID + `)\s*(?:\s` + into + `\b|:)\s*(.+)$`)
+	deleteRequest = regexp.MustCompile(`(?i)^` + politely + verb(deleting) + article + `(?:` + named(append(columns, anyColumn)...) + `\s*)?(` + itemIDs + `)[.!]?$`)
+	editRequest   = regexp.MustCompile(`(?is)^` + politely + verb(editing) + `(?:the\s+)?(?:text\s+of\s+)?` + article + `(?:` + named(append(columns, anyColumn)...) + `\s+)?(` + itemID + `)\s*(?:\s` + into + `\b|:)\s*(.+)$`)
 
 	basis       = named(columns[:4]...) + `|basis|support|evidence|origin|grundlage|beleg\pL*|base|fondement|sustento|onderbouwing`
 	asksStale   = has(`stale|out[ -]of[ -]date|outdated|veraltet|obsol[eè]t|périmé|desactualizad|verouderd`)
 	asksSource  = has(`(?:no|without|lack\w*|missing|ohne|kein\pL*|sans|sin|zonder|geen)\s+(?:(?:an?|any|their|its|eine?|aucune?|ningun[ao]?)\s+)?(?:` + basis + `)|orphan`)
 	asksLinks   = has(`connect|relat|link|verb(?:und|ind)en|verbindung|verknüpf|zusammenh[aä]ng|reli(?:er|é)|lien|connexion|conect|relacion|vincul|verbind|verbond|koppel`)
-	asksGaps    = has(`missing|gaps?|incomplete|improve|suggest|next step|fehl|lücke|unvollständig|verbesser|manque|lacune|incompl[eè]t|amélior|falta|mejora|ontbre|ontbrak|mist|onvolledig|verbeter`)
+	asksGaps    = has(`missing|gaps?|incomplete|improve|suggest|next step|fehl|lücke|unvollständig|verbesser|manque|lacune|incompl[eè]t|amélior|falta|mejora|ontbre|ontbrak|mist\b|onvolledig|verbeter`)
 	asksSummary = has(`summar|overview|sum up|status|where (?:do )?we stand|zusammenfass|fass\pL* .*zusammen|überblick|übersicht|résum|synthèse|aperçu|resum|sintetiza|samenvat|vat .*samen|overzicht`)
 )
 
@@ -52,14 +51,14 @@ func anyOutput() string {
 func Rules() offline.Rules {
 	return offline.Rules{Answers: map[llm.Task]func(llm.Facts) offline.Answer{llm.TaskDiscovery: func(f llm.Facts) offline.Answer {
 		text, calls := answer(f)
-		return offline.Answer{Text: text, Calls: toolcall.Numbered(calls), Language: intent.LanguageOf(f.Message, f.Recent)}
+		return offline.Answer{Text: text, Calls: toolcall.Numbered(calls), Language: string(voiceOf(f))}
 	}}}
 }
 
 // answer answers a message about a discovery board by rules, or proposes changes to
 // it.
 func answer(f llm.Facts) (text string, calls []llm.ToolCall) {
-	v := voice(intent.LanguageOf(f.Message, f.Recent))
+	v := voiceOf(f)
 	b := onBoard{Board: f.Board, voice: v}
 	if b.Board == nil {
 		b.Board = &llm.Board{}

@@ -1,11 +1,15 @@
 package offline
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm"
 )
 
 // A column's names in a language: of one item, of several, and of one with its article.
@@ -63,10 +67,53 @@ func named(columns ...string) string {
 	return "(?:" + strings.Join(all, "|") + ")"
 }
 
+// The verbs of requests, by language.
+var (
+	adding = map[string]string{"en": "add create propose extract take collect find use", "de": "füge ergänze erstelle übernimm nimm schlage", "fr": "ajoute ajouter ajoutez crée créer créez prends propose proposer proposez",
+		"es": "añada añade agrega agregue crea propón propon toma", "nl": "voeg maak neem stel"}
+	deleting = map[string]string{"en": "delete remove", "de": "lösche entferne", "fr": "supprime supprimer supprimez enlève enlevez", "es": "elimina elimine borra borre quita", "nl": "verwijder wis"}
+	editing  = map[string]string{"en": "change edit reword rewrite update", "de": "ändere bearbeite ersetze", "fr": "change changer changez modifie modifier modifiez remplace remplacez",
+		"es": "cambia cambie edita modifica modifique", "nl": "wijzig verander bewerk"}
+)
+
+// verb returns a pattern for the words of all languages.
+func verb(of map[string]string) string {
+	var all []string
+	for _, words := range of {
+		all = append(all, strings.Fields(words)...)
+	}
+	return "(?:" + strings.Join(all, "|") + `)\s+`
+}
+
+// voiceOf returns the language of a message. A short one, as "lösche F-2", tells it by the words of boards.
+func voiceOf(f llm.Facts) voice {
+	if lang := intent.LanguageOf(f.Message, nil); lang != "" {
+		return voice(lang)
+	}
+	best, most := "", 0
+	for lang, in := range names {
+		own := language.NewSet(adding[lang] + " " + deleting[lang] + " " + editing[lang])
+		for _, n := range in {
+			own[strings.ToLower(n.one)], own[strings.ToLower(n.many)] = true, true
+		}
+		n := 0
+		for _, w := range language.Words(f.Message) {
+			if own[w] {
+				n++
+			}
+		}
+		if n > most {
+			best, most = lang, n
+		} else if n == most {
+			best = ""
+		}
+	}
+	return voice(cmp.Or(best, intent.LanguageOf(f.Message, f.Recent)))
+}
+
 // Parts of requests, in the languages of answers.
 const (
 	politely = `(?:(?:please|bitte|s'il (?:vous|te) pla[iî]t|por favor|alsjeblieft|alstublieft)[\s,]+)?`
-	addVerb  = `(?:add|create|propose|extract|take|collect|find|use|füge|ergänze|erstelle|übernimm|nimm|schlage|ajoute[rz]?|crée[rz]?|prends|propose[rz]?|añad[ae]|agreg(?:a|ue)|crea|prop[oó]n|toma|voeg|maak|neem|stel)\s+`
 	article  = `(?:(?:an?|the|all(?: the)?|ein(?:e[nrms]?)?|die|de[nmr]|das|alle|une?|l[ae]s?|tou(?:s|tes) les|los|las|todos los|un[ao]?|el|een|het|de)\s+)?(?:(?:new|neue[nrs]?|nouve(?:au|lle)|nuev[oa]|nieuwe?)\s+)?`
 	particle = `(?:\s+(?:hinzu(?:fügen)?|ergänzen|vor|toe|voor))?`
 	from     = `(?:from|of|in|on|out of|based on|aus|von|auf (?:Grundlage|Basis) von|du|des|de|à partir de|sur la base de|del|a partir de|con base en|uit|van|op basis van)`
