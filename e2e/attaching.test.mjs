@@ -84,6 +84,22 @@ describe("a file that is attached", () => {
     assert.deepEqual(await library(), []);
   });
 
+  it("stays with the draft when a suggestion is sent", async () => {
+    await open();
+    await page.locator("form input[type=file]").setInputFiles({ name: "Okapi notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Okapi notes\n\nThe okapi is called Bahati.\n") });
+    const mention = composer(page).locator(".mention", { hasText: "Okapi notes" });
+    await mention.waitFor();
+    await page.getByRole("list", { name: "Suggestions" }).getByRole("button", { name: /^Compare|^What changed/ }).click();
+    await answer(page, 1);
+    const attached = () => page.evaluate(async () => (await fetch(`/api/documents?conversation_id=${location.pathname.split("/").at(-1)}`).then((r) => r.json())).items.length);
+    assert.equal(await attached(), 0);
+    await page.getByRole("button", { name: "New chat" }).click();
+    await mention.waitFor();
+    await ask(page, "What is the okapi called?");
+    await (await answer(page, 1)).getByText(/Bahati/).first().waitFor();
+    assert.equal(await attached(), 1);
+  });
+
   it("is mentioned in the order in which the files were chosen, whichever arrives first", async () => {
     await open();
     const arrivals = [gate(), gate(), gate()];
