@@ -95,7 +95,9 @@ describe("a file that is attached", () => {
     assert.equal(await attached(), 0);
     await page.getByRole("button", { name: "New chat" }).click();
     await mention.waitFor();
-    await ask(page, "What is the okapi called?");
+    await composer(page).press("ControlOrMeta+End");
+    await page.keyboard.type("What is the okapi called?");
+    await page.keyboard.press("Enter");
     await (await answer(page, 1)).getByText(/Bahati/).first().waitFor();
     assert.equal(await attached(), 1);
   });

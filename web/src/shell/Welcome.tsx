@@ -74,9 +74,10 @@ export function Welcome({ onStart }: { onStart: Go }) {
             {contributes && !empty && <li>
               <Way icon={FolderPlus} label={library.loaded && library.docs.length === 0 ? words.welcome.addFirst : words.welcome.add} onClick={() => composer.current?.pickFiles()} />
             </li>}
+            {/* A suggestion begins a chat of its own: what is attached stays with the draft. */}
             {ideas.map((idea) => (
               <li key={idea.label} className="max-w-full">
-                <Way icon={MessageCircleQuestion} label={idea.label} note={idea.shared ? words.welcome.sample : ""} onClick={() => start({ ...messageContent(idea.doc), attachments: [], onBusy: "enqueue" }, newId())} // what is attached stays with the draft />
+                <Way icon={MessageCircleQuestion} label={idea.label} note={idea.shared ? words.welcome.sample : ""} onClick={() => start({ ...messageContent(idea.doc), attachments: [], onBusy: "enqueue" }, newId())} />
               </li>
             ))}
           </ul>
