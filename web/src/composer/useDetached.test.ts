@@ -11,6 +11,7 @@ vi.mock("../api/http", async (original) => ({ ...(await original<object>()), req
 vi.mock("../ui/toast", () => ({ toast: Object.assign(vi.fn(() => () => {}), { error: vi.fn() }) }));
 
 const doc = (id: string, more: Partial<Doc> = {}): Doc => ({ id, title: id, status: "ready", source_type: "upload", format: "md", bytes: 1, chunks: 1, public: false, conversation_id: "chat", ...more });
+const { conversation_id: _, ...inLibrary } = doc("kept");
 const onBack = vi.fn();
 let message: ReturnType<typeof useDetached>;
 let root: Root;
@@ -26,7 +27,7 @@ const write = (attached: Doc[], ...mentioned: string[]) => act(async () => root.
 const deleted = () => vi.mocked(request).mock.calls.map(([path, init]) => `${init?.method} ${path}`);
 
 it("a file whose mention is deleted leaves the chat before the message is sent", async () => {
-  const Message = ({ mentioned }: { mentioned: ReadonlySet<string> }) => ((message = useDetached([doc("a"), doc("b"), doc("kept", { conversation_id: undefined })], mentioned, onBack)), null);
+  const Message = ({ mentioned }: { mentioned: ReadonlySet<string> }) => ((message = useDetached([doc("a"), doc("b"), inLibrary], mentioned, onBack)), null);
   const show = (...ids: string[]) => act(async () => root.render(createElement(Message, { mentioned: new Set(ids) })));
   await show("a", "b", "kept", "other");
   await show("b");
