@@ -22,6 +22,7 @@ for (const [name, look] of Object.entries({ desktop: dark, phone: { ...phone, co
     assert.equal(await answers(page).locator("th", { hasText: "2024" }).evaluate((el) => getComputedStyle(el).textAlign), "right");
     await page.goto(page.url().replace("/chat/", "/print/"));
     await page.getByText("What is folded.").waitFor({ state: "attached" });
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).color), "rgb(32, 36, 42)", "it looks like paper, also for diagrams");
     await page.emulateMedia({ media: "print" });
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     await page.getByText("What is folded.").waitFor();

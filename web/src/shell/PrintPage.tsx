@@ -11,6 +11,7 @@ import { usePrinted } from "../ui/usePrinted";
 import { words } from "../words";
 import { question } from "../words/wire";
 import { oneConversation } from "./conversations";
+import { useLight } from "./theme";
 
 const nothing = () => {};
 
@@ -20,6 +21,7 @@ export default function PrintPage({ threadId }: { threadId: string }) {
   const { data: messages, error } = useQuery({ queryKey: ["print", threadId], queryFn: ({ signal }) => readAll(threadId, signal, new URLSearchParams(location.search).get("head") ?? undefined), gcTime: 0 });
   const title = conversation.data?.title ?? "";
   usePrinted();
+  useLight();
   useEffect(() => {
     if (title) document.title = `${title} · Palaver`;
   }, [title]);
