@@ -19,7 +19,7 @@ const SEPARATOR = /^\s*\|?[\s:|-]*-[\s:|-]*\|[\s:|-]*$/; // the line below a hea
 /** Whether a cell stays on one line: a date or a number with its unit would break at a hyphen. */
 export const isShortCell = (characters: number): boolean => characters <= 10;
 
-const NUMBER = /^[(~≈<>≤≥±]?\s?(?:\p{Sc}|[A-Z]{3})?\s?[-+−–±]?\s?(?:\p{Sc}\s?)?(?:\d{1,3}(?:[.,'’\s]\d{3})+|\d+)(?:[.,]\d+)?\s?(?:%|‰|\p{Sc}|°?\p{L}{1,3}\p{No}?)?\)?$/u;
+const NUMBER = /^[(~≈<>≤≥±]?\s?(?:\p{Sc}|[A-Z]{3}(?=[\s\d]))?\s?[-+−–±]?\s?(?:\p{Sc}\s?)?(?:\d{1,3}(?:[.,'’\s]\d{3})+|\d+)(?:[.,]\d+)?\s?(?:%|‰|\p{Sc}|°?\p{L}{1,3}\p{No}?)?\)?$/u;
 
 /** Whether a cell is one number, with its sign, currency or unit. A date is none. */
 export const isNumber = (cell: string): boolean => NUMBER.test(cell.trim());
