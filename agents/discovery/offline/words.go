@@ -67,13 +67,15 @@ func named(columns ...string) string {
 	return "(?:" + strings.Join(all, "|") + ")"
 }
 
-// The verbs of requests, by language.
+// The verbs of requests, and words of questions about a board, by language.
 var (
 	adding = map[string]string{"en": "add create propose extract take collect find use", "de": "füge ergänze erstelle übernimm nimm schlage", "fr": "ajoute ajouter ajoutez crée créer créez prends propose proposer proposez",
 		"es": "añada añade agrega agregue crea propón propon toma", "nl": "voeg maak neem stel"}
 	deleting = map[string]string{"en": "delete remove", "de": "lösche entferne", "fr": "supprime supprimer supprimez enlève enlevez", "es": "elimina elimine borra borre quita", "nl": "verwijder wis"}
 	editing  = map[string]string{"en": "change edit reword rewrite update", "de": "ändere bearbeite ersetze", "fr": "change changer changez modifie modifier modifiez remplace remplacez",
 		"es": "cambia cambie edita modifica modifique", "nl": "wijzig verander bewerk"}
+	asking = map[string]string{"en": "board summarize missing stale", "de": "fasse zusammen fehlt verbunden veraltet", "fr": "tableau résume manque relier périmé",
+		"es": "tablero resume falta relacionar desactualizado", "nl": "bord vat samen ontbreekt verbonden verouderd"}
 )
 
 // verb returns a pattern for the words of all languages.
@@ -92,7 +94,7 @@ func voiceOf(f llm.Facts) voice {
 	}
 	best, most := "", 0
 	for lang, in := range names {
-		own := language.NewSet(adding[lang] + " " + deleting[lang] + " " + editing[lang])
+		own := language.NewSet(strings.Join([]string{adding[lang], deleting[lang], editing[lang], asking[lang]}, " "))
 		for _, n := range in {
 			own[strings.ToLower(n.one)], own[strings.ToLower(n.many)] = true, true
 		}
