@@ -89,7 +89,7 @@ func verb(of map[string]string) string {
 
 // voiceOf returns the language of a message. A short one, as "lösche F-2", tells it by the words of boards.
 func voiceOf(f llm.Facts) voice {
-	if lang := intent.LanguageOf(f.Message, nil); lang != "" {
+	if lang := intent.LanguageOf(f.Message, nil); names[lang] != nil {
 		return voice(lang)
 	}
 	best, most := "", 0
