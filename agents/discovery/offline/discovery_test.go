@@ -114,7 +114,7 @@ func TestBoardIsSpokenOfInTheLanguageOfTheQuestion(t *testing.T) {
 	for message, want := range map[string]string{
 		"Fasse diese Discovery zusammen":                   "Auf dem Board: 1 Quelle, 2 Fakten, 1 Erkenntnis, 0 Empfehlungen, 0 Ergebnisse.",
 		"Was fehlt auf diesem Board?":                      "Es gibt noch keine Empfehlungen.",
-		"Welche Einträge sollten verbunden werden?":        "[F-2] könnte auf [I-1] beruhen: Beide haben 3 Wörter gemeinsam.",
+		"Welche Einträge sollten verbunden werden?":        "[F-2] könnte auf [I-1] beruhen: Beide haben 2 Wörter gemeinsam.",
 		"Welche Fakten haben keine Quelle?":                "Diese Fakten beruhen auf nichts:",
 		"Was ist veraltet?":                                "Worauf diese Einträge beruhen, hat sich seither geändert:",
 		"Guten Morgen, wie geht es Ihnen?":                 "„Fakt hinzufügen: … aus I-1“",
