@@ -57,6 +57,51 @@ describe("a file that is attached", () => {
     });
   }
 
+  it("leaves the chat with its mention, and stays when the mention comes back", async () => {
+    await open();
+    const file = { name: "Okapi notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Okapi notes\n\nThe okapi of the zoo is called Bahati.\n") };
+    await page.locator("form input[type=file]").setInputFiles(file);
+    const mention = composer(page).locator(".mention", { hasText: "Okapi notes" });
+    await mention.waitFor();
+    await composer(page).press("ControlOrMeta+End");
+    const drop = async () => {
+      for (let i = 0; (await mention.count()) > 0; i++) {
+        assert.ok(i < 3, "the mention is deleted");
+        await page.keyboard.press("Backspace");
+      }
+    };
+    await drop();
+    await many(tray(), 0);
+    await page.keyboard.press("ControlOrMeta+z");
+    await mention.waitFor();
+    await tray().getByText("Okapi notes").waitFor();
+    await drop();
+    await page.keyboard.type("What is the okapi called?");
+    await page.keyboard.press("Enter");
+    await answer(page, 1);
+    const left = await page.evaluate(async () => (await fetch(`/api/documents?conversation_id=${location.pathname.split("/").at(-1)}`).then((r) => r.json())).items);
+    assert.deepEqual(left, []);
+    assert.deepEqual(await library(), []);
+  });
+
+  it("stays with the draft when a suggestion is sent", async () => {
+    await open();
+    await page.locator("form input[type=file]").setInputFiles({ name: "Okapi notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Okapi notes\n\nThe okapi is called Bahati.\n") });
+    const mention = composer(page).locator(".mention", { hasText: "Okapi notes" });
+    await mention.waitFor();
+    await page.getByRole("list", { name: "Suggestions" }).getByRole("button", { name: /^Compare|^What changed/ }).click();
+    await answer(page, 1);
+    const attached = () => page.evaluate(async () => (await fetch(`/api/documents?conversation_id=${location.pathname.split("/").at(-1)}`).then((r) => r.json())).items.length);
+    assert.equal(await attached(), 0);
+    await page.getByRole("button", { name: "New chat" }).click();
+    await mention.waitFor();
+    await composer(page).press("ControlOrMeta+End");
+    await page.keyboard.type("What is the okapi called?");
+    await page.keyboard.press("Enter");
+    await (await answer(page, 1)).getByText(/Bahati/).first().waitFor();
+    assert.equal(await attached(), 1);
+  });
+
   it("is mentioned in the order in which the files were chosen, whichever arrives first", async () => {
     await open();
     const arrivals = [gate(), gate(), gate()];

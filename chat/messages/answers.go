@@ -324,6 +324,7 @@ var counted = map[Kind]map[string][2]string{
 	"agreements":  {"en": {"agreement", "agreements"}, "de": {"Übereinstimmung", "Übereinstimmungen"}, "fr": {"concordance", "concordances"}, "es": {"coincidencia", "coincidencias"}, "nl": {"overeenkomst", "overeenkomsten"}},
 	"documents":   {"en": {"document", "documents"}, "de": {"Dokument", "Dokumente"}, "fr": {"document", "documents"}, "es": {"documento", "documentos"}, "nl": {"document", "documenten"}},
 	"samples":     {"en": {"sample", "samples"}, "de": {"Beispiel", "Beispiele"}, "fr": {"exemple", "exemples"}, "es": {"ejemplo", "ejemplos"}, "nl": {"voorbeeld", "voorbeelden"}},
+	"facts":       {"en": {"fact", "facts"}, "de": {"Fakt", "Fakten"}, "fr": {"fait", "faits"}, "es": {"hecho", "hechos"}, "nl": {"feit", "feiten"}},
 	"are":         {"en": {"is {n} document", "are {n} documents"}},
 	"aresamples":  {"en": {"is {n} sample", "are {n} samples"}},
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, it } from "node:test";
 import { answer, answers, ask, axe, composer, dark, expectRefusal, phone, send, shot, still } from "../browser.mjs";
-import { arrive, faults, leaveNoFaults, model, page, useSlowModel } from "../suite.mjs";
+import { arrive, context, faults, leaveNoFaults, model, page, stack, useSlowModel } from "../suite.mjs";
 import { assertSoon, conversation, many, startWithTools, stop, writing, yours } from "../thread.mjs";
 
 leaveNoFaults();
@@ -194,3 +194,20 @@ for (const [look, name] of [[undefined, "desktop"], [phone, "phone"]]) {
     assert.ok((await conversation(page).count()) === 0);
   });
 }
+
+it("a temporary chat of a closed tab is deleted by the next tab, one of an open tab is not", async () => {
+  await arrive();
+  await page.goto("/");
+  await page.getByRole("button", { name: "Temporary chat" }).click();
+  await ask(page, "Hello");
+  await answer(page, 1);
+  const id = page.url().split("/").at(-1);
+  const there = async () => (await context.request.get(`${stack.url}/api/conversations/${id}`)).status();
+  const other = await context.newPage();
+  await other.goto(`${stack.url}/`);
+  await composer(other).waitFor();
+  assert.equal(await there(), 200);
+  await page.close();
+  await other.reload();
+  await assertSoon(async () => (await there()) === 404, "it is deleted");
+});

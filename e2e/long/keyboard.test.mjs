@@ -181,6 +181,29 @@ describe("the keyboard alone", () => {
       await seen("after the document");
     });
 
+    it("a document of a chat is put into the library, and Escape closes only what is on top", async () => {
+      await arrive();
+      await page.goto("/");
+      await page.locator("form input[type=file]").setInputFiles({ name: "Okapi notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Okapi notes\n\nThe okapi is called Bahati.\n") });
+      await composer(page).locator(".mention").waitFor();
+      await page.keyboard.type("What is the okapi called?");
+      await page.keyboard.press("Enter");
+      await answer(page, 1);
+      await press(button(/^Library/), back());
+      await press(button("Put Okapi notes into the library"));
+      await page.getByRole("list", { name: "Documents: Yours" }).getByText("Okapi notes").waitFor();
+      await seen("after the move");
+      await press(button("Rename Okapi notes"));
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("textbox").waitFor();
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      await focus(button("Rename Okapi notes"));
+      await page.keyboard.press("Escape");
+      await many(page.getByRole("tab", { name: "Documents" }), 0);
+      await seen("after the library");
+    });
+
     it("a tool is approved", async () => {
       await arrive();
       await page.goto("/");

@@ -2,22 +2,22 @@ package offline
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/excerpt"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/toolcall"
 )
 
 var (
 	// factsRequest: "add the facts of … as facts", "add 5 key facts from …".
-	factsRequest = regexp.MustCompile(`(?is)^(?:please\s+)?(?:add|propose|extract|take|collect|find)\s+(?:all\s+)?(?:the\s+)?(?:(\d{1,2})\s+)?(?:(?:key|main|most\s+important)\s+)?facts?\s+(?:of|from|in|out\s+of)\s+(.+?)(?:\s+as\s+facts?)?(?:\s+(?:to|on)\s+(?:the|this)\s+board)?\s*[.!]?$`)
+	factsRequest = regexp.MustCompile(`(?is)^` + politely + verb(adding) + article + `(?:(\d{1,2})\s+)?(?:(?:key|main|most\s+important|wichtigste[nr]?|principaux|principales|belangrijkste)\s+)?` + named("fact") + `\s+` + from + `\s+(.+?)(?:\s+` + as + `\s+` + article + named("fact") + `)?(?:\s+(?:to|on)\s+(?:the|this)\s+board)?` + particle + `\s*[.!]?$`)
 	// inputRequest: "add … as an input".
-	inputRequest = regexp.MustCompile(`(?is)^(?:please\s+)?(?:add|use|take)\s+(.+?)\s+as\s+(?:an?\s+|new\s+)*inputs?\s*[.!]?$`)
+	inputRequest = regexp.MustCompile(`(?is)^` + politely + verb(adding) + `(.+?)` + particle + `\s+` + as + `\s+` + article + named("input") + particle + `\s*[.!]?$`)
 	onlyID       = regexp.MustCompile(`(?i)^` + itemID + `$`)
 	documentWord = regexp.MustCompile(`(?i)^(?:the\s+)?(?:documents?|files?)\s+`)
 )
@@ -38,7 +38,7 @@ func (b onBoard) fromDocuments(message string, f llm.Facts) (text string, calls 
 		if item, found := b.find(name); onlyID.MatchString(name) && found && item.Document == "" {
 			return b.factsOfInput(item, m[1])
 		} else if onlyID.MatchString(name) && !found {
-			return unknownItem(name), nil, true
+			return b.noItem(name), nil, true
 		}
 		for _, doc := range b.documentsNamed(name, f) {
 			if b.inputOf(doc) == "" && len(onlyID.FindString(name)) == 0 {
@@ -76,7 +76,7 @@ func (b onBoard) documentsNamed(name string, f llm.Facts) []string {
 
 // inputOf returns the id of the input that is the document; empty when there is none.
 func (b onBoard) inputOf(document string) string {
-	for _, item := range b.column("input") {
+	for _, item := range b.items("input") {
 		if item.Document != "" && item.Document == document {
 			return item.ID
 		}
@@ -87,13 +87,13 @@ func (b onBoard) inputOf(document string) string {
 // factsOfInput proposes facts of an input that is not a document.
 func (b onBoard) factsOfInput(item llm.BoardItem, number string) (text string, calls []llm.ToolCall, ok bool) {
 	if item.Column != "input" {
-		return fmt.Sprintf("[%s] is %s, but facts come from inputs. Nothing was proposed.", item.ID, withArticle(item.Column)), nil, true
+		return b.wrongBasis(item, "input"), nil, true
 	}
 	for _, s := range b.factsIn([]llm.Passage{{Text: item.Text}}, number) {
 		calls = append(calls, toolcall.New("add_item", map[string]any{"entity_type": "fact", "text": s, "related_ids": []string{item.ID}}))
 	}
 	if len(calls) == 0 {
-		return "I see no whole sentence in [" + item.ID + "] that is not on the board yet.", nil, true
+		return b.say(messages.BoardNothingNew, messages.Params{"where": "[" + item.ID + "]"}), nil, true
 	}
 	return "", calls, true
 }
@@ -131,7 +131,7 @@ func (b onBoard) factsIn(passages []llm.Passage, number string) (facts []string)
 	n, _ := strconv.Atoi(number)
 	n = min(cmp.Or(n, someFacts), mostFacts)
 	known := map[string]bool{}
-	for _, item := range b.column("fact") {
+	for _, item := range b.items("fact") {
 		known[strings.Join(strings.Fields(strings.ToLower(item.Text)), " ")] = true
 	}
 	p := excerpt.Gather(passages, nil)
@@ -142,12 +142,4 @@ func (b onBoard) factsIn(passages []llm.Passage, number string) (facts []string)
 		facts = append(facts, excerpt.Verbatim(s.Text))
 	}
 	return facts
-}
-
-// citedFacts says how many facts of documents were proposed.
-func citedFacts(n int) string {
-	if n == 1 {
-		return "I propose 1 fact, with the words of the document that say it."
-	}
-	return fmt.Sprintf("I propose %d facts, each with the words of the document that say it.", n)
 }

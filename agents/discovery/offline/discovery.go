@@ -10,47 +10,56 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/excerpt"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline"
 	"github.com/palaver-chat/palaver/llm/offline/toolcall"
 )
 
-// columns are the columns of a board, in order.
-var columns = []string{"input", "fact", "insight", "recommendation", "output"}
-
 const (
 	itemID  = `[IFNRO]-[1-9]\d{0,8}`
-	itemIDs = itemID + `(?:\s*(?:,|and|&)\s*(?:and\s+)?` + itemID + `)*`
+	itemIDs = itemID + `(?:\s*(?:,|&|(?:and|und|et|y|en)\b)\s*(?:(?:and|und|et|y|en)\s+)?` + itemID + `)*`
 )
 
 var (
 	writtenID  = regexp.MustCompile(`(?i)[@\[]{1,2}(` + itemID + `)\]?`) // as people and answers write it
 	anyItemID  = regexp.MustCompile(`(?i)\b` + itemID + `\b`)
-	addRequest = regexp.MustCompile(`(?is)^(?:please\s+)?(?:add|create|propose)\s+(?:an?\s+|the\s+)?(?:new\s+)?(?:(fact|insight|recommendation)|(?:output\s*\(?\s*)?(report|presentation|action[ _]plan|brief)\s*\)?)` +
-		`(?:\s+(?:from|on|based on)\s+(` + itemIDs + `))?\s*[:–-]\s*(.+?)(?:[\s,]+(?:from|based on)\s+(` + itemIDs + `)[.!]?)?$`)
-	deleteRequest = regexp.MustCompile(`(?i)^(?:please\s+)?(?:delete|remove)\s+(?:the\s+)?(?:input|fact|insight|recommendation|output|item)?s?\s*(` + itemIDs + `)[.!]?$`)
-	editRequest   = regexp.MustCompile(`(?is)^(?:please\s+)?(?:change|edit|reword|rewrite|update)\s+(?:the\s+)?(?:text\s+of\s+)?(?:(?:input|fact|insight|recommendation|output|item)\s+)?(` + itemID + `)\s*(?:\s(?:in)?to\b|:)\s*(.+)$`)
+	addRequest = regexp.MustCompile(`(?is)^` + politely + `(?:` + verb(adding) + article + `)?(?:(` + named("fact", "insight", "recommendation") + `)|(?:` + named("output") + `\s*\(?\s*)?(` + anyOutput() + `)\s*\)?)` + particle +
+		`(?:\s+` + from + `\s+(` + itemIDs + `))?` + particle + `\s*[:–-]\s*(.+?)(?:[\s,]+` + from + `\s+(` + itemIDs + `)[.!]?)?$`)
+	deleteRequest = regexp.MustCompile(`(?i)^` + politely + verb(deleting) + article + `(?:` + named(append(columns, anyColumn)...) + `\s*)?(` + itemIDs + `)[.!]?$`)
+	editRequest   = regexp.MustCompile(`(?is)^` + politely + verb(editing) + `(?:the\s+)?(?:text\s+of\s+)?` + article + `(?:` + named(append(columns, anyColumn)...) + `\s+)?(` + itemID + `)\s*(?:\s` + into + `\b|:)\s*(.+)$`)
 
-	asksStale   = regexp.MustCompile(`(?i)\b(stale|out[ -]of[ -]date|outdated)\b`)
-	asksSource  = regexp.MustCompile(`(?i)\b(no|without|lack\w*|missing)\s+(an?\s+|any\s+|their\s+|its\s+)?(source|sources|basis|support|evidence|origin|input|inputs|fact|facts|insight|insights|recommendation|recommendations)\b|\borphan`)
-	asksLinks   = regexp.MustCompile(`(?i)\b(connect\w*|relat\w*|link\w*)\b`)
-	asksGaps    = regexp.MustCompile(`(?i)\b(missing|gaps?|incomplete|improve\w*|suggest\w*|next step\w*)\b`)
-	asksSummary = regexp.MustCompile(`(?i)\b(summar\w*|overview|sum up|status|where (do )?we stand)\b`)
+	basis       = named(columns[:4]...) + `|basis|support|evidence|origin|grundlage|beleg\pL*|base|fondement|sustento|onderbouwing`
+	asksStale   = has(`stale|out[ -]of[ -]date|outdated|veraltet|obsol[eè]t|périmé|desactualizad|verouderd`)
+	asksSource  = has(`(?:no|without|lack\w*|missing|ohne|kein\pL*|sans|sin|zonder|geen)\s+(?:(?:an?|any|their|its|eine?|aucune?|ningun[ao]?)\s+)?(?:` + basis + `)|orphan`)
+	asksLinks   = has(`connect|relat|link|verb(?:und|ind)en|verbindung|verknüpf|zusammenh[aä]ng|reli(?:er|é)|lien|connexion|conect|relacion|vincul|verbind|verbond|koppel`)
+	asksGaps    = has(`missing|gaps?|incomplete|improve|suggest|next step|fehl|lücke|unvollständig|verbesser|manque|lacune|incompl[eè]t|amélior|falta|mejora|ontbre|ontbrak|mist\b|onvolledig|verbeter`)
+	asksSummary = has(`summar|overview|sum up|status|where (?:do )?we stand|zusammenfass|fass\pL* .*zusammen|überblick|übersicht|résum|synthèse|aperçu|resum|sintetiza|samenvat|vat .*samen|overzicht`)
 )
+
+// anyOutput is a pattern for the names of types of outputs.
+func anyOutput() string {
+	var all []string
+	for name := range outputTypes {
+		all = append(all, regexp.QuoteMeta(name))
+	}
+	return strings.Join(all, "|")
+}
 
 // Rules returns the rules of the agent.
 func Rules() offline.Rules {
 	return offline.Rules{Answers: map[llm.Task]func(llm.Facts) offline.Answer{llm.TaskDiscovery: func(f llm.Facts) offline.Answer {
 		text, calls := answer(f)
-		return offline.Answer{Text: text, Calls: toolcall.Numbered(calls)}
+		return offline.Answer{Text: text, Calls: toolcall.Numbered(calls), Language: string(voiceOf(f))}
 	}}}
 }
 
 // answer answers a message about a discovery board by rules, or proposes changes to
 // it.
 func answer(f llm.Facts) (text string, calls []llm.ToolCall) {
-	b := onBoard{Board: f.Board}
+	v := voiceOf(f)
+	b := onBoard{Board: f.Board, voice: v}
 	if b.Board == nil {
 		b.Board = &llm.Board{}
 	}
@@ -59,7 +68,7 @@ func answer(f llm.Facts) (text string, calls []llm.ToolCall) {
 		if calls := b.factsRead(message, f); len(calls) > 0 {
 			return "", calls
 		}
-		return proposedBoard(f.Used), nil
+		return v.proposed(f.Used), nil
 	}
 	if text, calls, ok := b.fromDocuments(message, f); ok {
 		return text, calls
@@ -79,17 +88,17 @@ func answer(f llm.Facts) (text string, calls []llm.ToolCall) {
 	case asksSummary.MatchString(message):
 		return b.summary(), nil
 	}
-	if named := b.named(append(anyItemID.FindAllString(message, -1), f.References...)); len(named) > 0 {
+	if named := b.namedItems(append(anyItemID.FindAllString(message, -1), f.References...)); len(named) > 0 {
 		return b.describe(named), nil
 	}
-	return "Without a language model I know this board by rules. You can say:\n\n" +
-		"- “add fact: … from I-1”, “add report: … from R-1”, “add the facts of @document as facts”, “add @document as an input”, “change F-1 to …”, “delete F-2”\n" +
-		"- “summarize”, “what is missing?”, “which facts have no source?”, “suggest connections”, “what is stale?”\n" +
-		"- an id, as F-1, to see an item and what rests on it", nil
+	return v.say(messages.BoardHelp, nil), nil
 }
 
 // onBoard has the rules about a board.
-type onBoard struct{ *llm.Board }
+type onBoard struct {
+	*llm.Board
+	voice
+}
 
 func (b onBoard) find(id string) (llm.BoardItem, bool) {
 	i := slices.IndexFunc(b.Items, func(x llm.BoardItem) bool { return strings.EqualFold(x.ID, id) })
@@ -99,7 +108,7 @@ func (b onBoard) find(id string) (llm.BoardItem, bool) {
 	return b.Items[i], true
 }
 
-func (b onBoard) named(ids []string) (items []llm.BoardItem) {
+func (b onBoard) namedItems(ids []string) (items []llm.BoardItem) {
 	for _, id := range ids {
 		item, ok := b.find(id)
 		if ok && !slices.ContainsFunc(items, func(x llm.BoardItem) bool { return x.ID == item.ID }) {
@@ -109,7 +118,7 @@ func (b onBoard) named(ids []string) (items []llm.BoardItem) {
 	return items
 }
 
-func (b onBoard) column(name string) []llm.BoardItem {
+func (b onBoard) items(name string) []llm.BoardItem {
 	return b.where(func(x llm.BoardItem) bool { return x.Column == name })
 }
 
@@ -122,7 +131,7 @@ func (b onBoard) request(message string, references []string) (text string, call
 		for _, id := range anyItemID.FindAllString(m[1], -1) {
 			item, found := b.find(id)
 			if !found {
-				return unknownItem(id), nil, true
+				return b.noItem(id), nil, true
 			}
 			calls = append(calls, toolcall.New("delete_item", map[string]any{"entity_type": item.Column, "item_id": item.ID}))
 		}
@@ -131,7 +140,7 @@ func (b onBoard) request(message string, references []string) (text string, call
 	if m := editRequest.FindStringSubmatch(message); m != nil {
 		item, found := b.find(m[1])
 		if !found {
-			return unknownItem(m[1]), nil, true
+			return b.noItem(m[1]), nil, true
 		}
 		return "", []llm.ToolCall{toolcall.New("edit_item", map[string]any{"entity_type": item.Column, "item_id": item.ID, "new_text": unquoted(m[2])})}, true
 	}
@@ -139,7 +148,7 @@ func (b onBoard) request(message string, references []string) (text string, call
 }
 
 func (b onBoard) add(m, references []string) (text string, calls []llm.ToolCall, ok bool) {
-	column, kind := strings.ToLower(m[1]), strings.ReplaceAll(strings.ToLower(m[2]), " ", "_")
+	column, kind := columnOf(m[1]), outputTypes[strings.Join(strings.Fields(strings.ToLower(m[2])), " ")]
 	if kind != "" {
 		column = "output"
 	}
@@ -148,14 +157,14 @@ func (b onBoard) add(m, references []string) (text string, calls []llm.ToolCall,
 	for _, id := range anyItemID.FindAllString(m[3]+" "+m[5], -1) {
 		item, found := b.find(id)
 		if !found {
-			return unknownItem(id), nil, true
+			return b.noItem(id), nil, true
 		}
 		if item.Column != before {
-			return fmt.Sprintf("[%s] is %s, but %s rests on %ss. Nothing was proposed.", item.ID, withArticle(item.Column), withArticle(column), before), nil, true
+			return b.wrongBasis(item, before), nil, true
 		}
 		related = append(related, item.ID)
 	}
-	for _, item := range b.named(references) {
+	for _, item := range b.namedItems(references) {
 		if len(m[3]+m[5]) == 0 && item.Column == before {
 			related = append(related, item.ID)
 		}
@@ -167,21 +176,19 @@ func (b onBoard) add(m, references []string) (text string, calls []llm.ToolCall,
 	return "", []llm.ToolCall{toolcall.New("add_item", args)}, true
 }
 
-func unknownItem(id string) string {
-	return "There is no " + strings.ToUpper(id) + " on this board. Nothing was proposed."
+func (v voice) noItem(id string) string {
+	return v.say(messages.BoardNoItem, messages.Params{"id": strings.ToUpper(id)})
+}
+
+// wrongBasis says that only items of another column can be the basis of what is asked for.
+func (v voice) wrongBasis(item llm.BoardItem, column string) string {
+	return v.say(messages.BoardWrongBasis, messages.Params{"id": item.ID, "a": v.column(item.Column).a, "many": v.column(column).many})
 }
 
 func unquoted(s string) string { return strings.Trim(strings.TrimSpace(s), "\"“”") }
 
-func withArticle(column string) string {
-	if strings.ContainsRune("aeiou", rune(column[0])) {
-		return "an " + column
-	}
-	return "a " + column
-}
-
-// proposedBoard says what was proposed.
-func proposedBoard(used []llm.ToolUse) string {
+// proposed says what was proposed.
+func (v voice) proposed(used []llm.ToolUse) string {
 	var lines []string
 	cited := 0
 	for _, u := range used {
@@ -190,49 +197,50 @@ func proposedBoard(used []llm.ToolUse) string {
 		column, _ := args["entity_type"].(string)
 		switch {
 		case u.IsError:
-			lines = append(lines, wrongProposal(u.Content))
+			lines = append(lines, v.wrongProposal(u.Content))
 		case u.Call.Name == readTool:
 			if !toolcall.HasPassages(u.Content) {
 				lines = append(lines, strings.TrimSpace(u.Content))
 			}
 		case u.Call.Name == addInputTool:
-			lines = append(lines, "I propose the document as an input.")
+			lines = append(lines, v.say(messages.BoardAddsInput, nil))
 		case args["quote"] != nil:
 			cited++
 		case u.Call.Name == "delete_item":
-			lines = append(lines, "I propose to delete ["+id+"].")
+			lines = append(lines, v.say(messages.BoardDeletes, messages.Params{"id": id}))
 		case u.Call.Name == "edit_item":
-			lines = append(lines, "I propose another text for ["+id+"].")
+			lines = append(lines, v.say(messages.BoardEdits, messages.Params{"id": id}))
 		default:
-			line := "I propose a new " + column
+			said, values := messages.BoardAdds, messages.Params{"a": v.column(column).a}
 			if related, _ := args["related_ids"].([]any); len(related) > 0 {
-				var ids []string
+				var on []string
 				for _, r := range related {
-					ids = append(ids, fmt.Sprintf("[%v]", r))
+					on = append(on, fmt.Sprint(r))
 				}
-				line += " that rests on " + strings.Join(ids, ", ")
+				said, values["ids"] = messages.BoardAddsOn, ids(on)
 			}
-			lines = append(lines, line+".")
+			lines = append(lines, v.say(said, values))
 		}
 	}
 	switch {
 	case cited > 0:
-		lines = append(lines, citedFacts(cited))
+		lines = append(lines, v.say(messages.BoardAddsFacts, messages.Params{"n": cited}))
 	case !slices.ContainsFunc(used, func(u llm.ToolUse) bool { return u.Call.Name != readTool }) && len(lines) == 0:
-		return "I see no whole sentence in the document that is not on the board yet."
+		return v.say(messages.BoardNothingNew, messages.Params{"where": v.say(messages.BoardTheDocument, nil)})
 	}
 	if !slices.ContainsFunc(used, func(u llm.ToolUse) bool { return u.Call.Name != readTool && !u.IsError }) {
 		return strings.Join(lines, "\n")
 	}
-	return strings.Join(lines, "\n") + "\n\nThe board changes when you confirm."
+	return strings.Join(lines, "\n") + "\n\n" + v.say(messages.BoardConfirm, nil)
 }
 
-func wrongProposal(content string) string {
+// wrongProposal says that a proposal was rejected; in English, in which tools say it, also why.
+func (v voice) wrongProposal(content string) string {
 	var said struct {
 		Note string `json:"note"`
 	}
-	if json.Unmarshal([]byte(content), &said) != nil || said.Note == "" {
-		return "A change could not be proposed."
+	if v != "" && v != "en" || json.Unmarshal([]byte(content), &said) != nil || said.Note == "" {
+		return v.say(messages.BoardNotProposed, nil)
 	}
 	return said.Note
 }
@@ -248,14 +256,14 @@ func short(item llm.BoardItem) string {
 }
 
 // itemList formats a heading and at most ten items.
-func itemList(heading string, items []llm.BoardItem) string {
+func (v voice) list(heading string, items []llm.BoardItem) string {
 	const most = 10
 	lines := []string{heading, ""}
 	for _, item := range items[:min(len(items), most)] {
 		lines = append(lines, short(item))
 	}
 	if len(items) > most {
-		lines = append(lines, fmt.Sprintf("- and %d more", len(items)-most))
+		lines = append(lines, "- "+v.say(messages.BoardMore, messages.Params{"n": len(items) - most}))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -278,52 +286,52 @@ func (b onBoard) unused(item llm.BoardItem) bool {
 func (b onBoard) stale() string {
 	items := b.where(func(x llm.BoardItem) bool { return x.Stale })
 	if len(items) == 0 {
-		return "Nothing on this board is stale."
+		return b.say(messages.BoardNothingStale, nil)
 	}
-	return itemList("What these items rest on has changed since:", items)
+	return b.list(b.say(messages.BoardStale, nil), items)
 }
 
 // orphans lists the items without a basis, of the column that the message names first.
 func (b onBoard) orphans(message string) string {
-	about, lower, at := "", strings.ToLower(message), len(message)
-	for _, c := range columns[1:] {
-		if i := strings.Index(lower, c); i >= 0 && i < at {
-			about, at = c, i
+	about := anyColumn
+	for _, w := range language.Words(message) {
+		if c := columnOf(w); c != "" && c != "input" && about == anyColumn {
+			about = c
 		}
 	}
-	items := b.where(func(x llm.BoardItem) bool { return restsOnNothing(x) && (about == "" || x.Column == about) })
-	what := cmp.Or(about, "item")
+	items := b.where(func(x llm.BoardItem) bool { return restsOnNothing(x) && (about == anyColumn || x.Column == about) })
+	values := messages.Params{"many": b.column(about).many}
 	if len(items) == 0 {
-		return "Every " + what + " rests on something."
+		return b.say(messages.BoardAllRest, values)
 	}
-	return itemList("These "+what+"s rest on nothing:", items)
+	return b.list(b.say(messages.BoardRestOnNothing, values), items)
 }
 
 // gaps lists what is missing on the board.
 func (b onBoard) gaps() string {
 	var parts []string
 	if b.Goal == "" {
-		parts = append(parts, "The board has no goal.")
+		parts = append(parts, b.say(messages.BoardNoGoal, nil))
 	}
 	for i, c := range columns {
-		if len(b.column(c)) == 0 && (i == 0 || len(b.column(columns[i-1])) > 0) {
-			parts = append(parts, "There is no "+c+" yet.")
+		if len(b.items(c)) == 0 && (i == 0 || len(b.items(columns[i-1])) > 0) {
+			parts = append(parts, b.say(messages.BoardNoneYet, messages.Params{"many": b.column(c).many}))
 		}
 	}
 	for _, gap := range []struct {
 		heading string
 		items   []llm.BoardItem
 	}{
-		{"These items rest on nothing:", b.where(restsOnNothing)},
-		{"Nothing rests on these items yet:", b.where(b.unused)},
-		{"What these items rest on has changed since:", b.where(func(x llm.BoardItem) bool { return x.Stale })},
+		{b.say(messages.BoardRestOnNothing, messages.Params{"many": b.column(anyColumn).many}), b.where(restsOnNothing)},
+		{b.say(messages.BoardUnused, nil), b.where(b.unused)},
+		{b.say(messages.BoardStale, nil), b.where(func(x llm.BoardItem) bool { return x.Stale })},
 	} {
 		if len(gap.items) > 0 {
-			parts = append(parts, itemList(gap.heading, gap.items))
+			parts = append(parts, b.list(gap.heading, gap.items))
 		}
 	}
 	if len(parts) == 0 {
-		return "I see no gap by rule: every column has items, all are connected, and none is stale."
+		return b.say(messages.BoardNoGap, nil)
 	}
 	return strings.Join(parts, "\n\n")
 }
@@ -334,16 +342,16 @@ func (b onBoard) summary() string {
 		lines = append(lines, "**"+excerpt.PlainTitle(b.Title)+"**")
 	}
 	if b.Goal != "" {
-		lines = append(lines, "Goal: "+b.Goal)
+		lines = append(lines, b.say(messages.BoardGoal, messages.Params{"goal": b.Goal}))
 	}
 	var counts []string
 	for _, c := range columns {
-		counts = append(counts, excerpt.Count(len(b.column(c)), c))
+		counts = append(counts, b.count(len(b.items(c)), c))
 	}
-	lines = append(lines, "The board has "+strings.Join(counts, ", ")+".")
+	lines = append(lines, b.say(messages.BoardHas, messages.Params{"counts": strings.Join(counts, ", ")}))
 	for _, c := range slices.Backward(columns[1:]) {
-		if items := b.column(c); len(items) > 0 {
-			lines = append(lines, itemList("Its "+c+"s:", items))
+		if items := b.items(c); len(items) > 0 {
+			lines = append(lines, b.list(b.say(messages.BoardIts, messages.Params{"many": b.column(c).many}), items))
 			break
 		}
 	}
@@ -357,11 +365,11 @@ func (b onBoard) connections() string {
 	for _, item := range b.where(restsOnNothing) {
 		own := significant(item.Text)
 		if id := b.inputOf(item.Document); item.Column == "fact" && id != "" {
-			lines = append(lines, fmt.Sprintf("- [%s] could rest on [%s]: it cites that document.", item.ID, id))
+			lines = append(lines, "- "+b.say(messages.BoardCites, messages.Params{"id": item.ID, "on": id}))
 			continue
 		}
 		best, most := llm.BoardItem{}, 1
-		for _, other := range b.column(columns[max(slices.Index(columns, item.Column)-1, 0)]) {
+		for _, other := range b.items(columns[max(slices.Index(columns, item.Column)-1, 0)]) {
 			common := 0
 			for w := range significant(other.Title + " " + other.Text) {
 				if own[w] {
@@ -373,13 +381,13 @@ func (b onBoard) connections() string {
 			}
 		}
 		if best.ID != "" {
-			lines = append(lines, fmt.Sprintf("- [%s] could rest on [%s]: they have %d words in common.", item.ID, best.ID, most))
+			lines = append(lines, "- "+b.say(messages.BoardShares, messages.Params{"id": item.ID, "on": best.ID, "n": most}))
 		}
 	}
 	if len(lines) == 0 {
-		return "I see no missing connection by rule: what rests on nothing has too few words in common with the column before."
+		return b.say(messages.BoardNoConnection, nil)
 	}
-	return "Connections that may be missing:\n\n" + strings.Join(lines, "\n")
+	return b.say(messages.BoardConnections, nil) + "\n\n" + strings.Join(lines, "\n")
 }
 
 // significant returns the stems of a text's words that carry meaning.
@@ -395,9 +403,9 @@ func significant(text string) map[string]bool {
 func (b onBoard) describe(items []llm.BoardItem) string {
 	var parts []string
 	for _, item := range items {
-		part := "[" + item.ID + "] (" + item.Column + "): " + strings.TrimSpace(item.Text)
+		part := "[" + item.ID + "] (" + b.column(item.Column).one + "): " + strings.TrimSpace(item.Text)
 		if len(item.RestsOn) > 0 {
-			part += "\n\nIt rests on [" + strings.Join(item.RestsOn, "], [") + "]."
+			part += "\n\n" + b.say(messages.BoardRestsOn, messages.Params{"ids": ids(item.RestsOn)})
 		}
 		var above []string
 		for _, x := range b.Items {
@@ -406,10 +414,10 @@ func (b onBoard) describe(items []llm.BoardItem) string {
 			}
 		}
 		if len(above) > 0 {
-			part += "\n\n[" + strings.Join(above, "], [") + "] rest on it."
+			part += "\n\n" + b.say(messages.BoardBelow, messages.Params{"ids": ids(above)})
 		}
 		if item.Stale {
-			part += "\n\nIt is stale: what it rests on has changed."
+			part += "\n\n" + b.say(messages.BoardIsStale, nil)
 		}
 		parts = append(parts, part)
 	}

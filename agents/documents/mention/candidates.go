@@ -292,6 +292,8 @@ func (c *Candidates) Offer(chosen []string) []string {
 	for _, d := range ownFirst(l.docs) {
 		ids = append(ids, d.ID)
 	}
-	ids = slices.DeleteFunc(language.Distinct(ids), func(id string) bool { return slices.Contains(chosen, id) })
+	ids = slices.DeleteFunc(language.Distinct(ids), func(id string) bool {
+		return slices.Contains(chosen, id) || l.find(id).Status == string(chat.DocFailed)
+	})
 	return ids[:min(len(ids), maxOffers)]
 }

@@ -103,7 +103,7 @@ func (c *Candidates) Choose(ids []string, answer llm.DocResolution) Choice {
 		}
 		suggested = c.Found.Open
 	}
-	suggested = slices.DeleteFunc(language.Distinct(suggested), func(id string) bool { return slices.Contains(out.IDs, id) })
+	suggested = slices.DeleteFunc(language.Distinct(suggested), func(id string) bool { return slices.Contains(out.IDs, id) || c.failed(id) })
 	switch {
 	case len(suggested) > 1:
 		out.Suggested, out.Confidence = suggested, chat.Medium
@@ -115,6 +115,11 @@ func (c *Candidates) Choose(ids []string, answer llm.DocResolution) Choice {
 		out.Confidence = chat.High
 	}
 	return out
+}
+
+// failed reports whether a document could not be read.
+func (c *Candidates) failed(id string) bool {
+	return slices.ContainsFunc(c.Visible, func(d chat.Document) bool { return d.ID == id && d.Status == chat.DocFailed })
 }
 
 // takeChosen takes the documents that a model chose. Of several that it is not sure about, it

@@ -9,6 +9,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -262,6 +263,16 @@ func (d *document) versions() (out []language.Token) {
 		}
 	}
 	return out
+}
+
+// edition returns the year or version in a document's own names; 0 without one.
+func (d *document) edition() float64 {
+	for _, t := range d.versions() {
+		if n, err := strconv.ParseFloat(strings.TrimPrefix(t.Stem, "v"), 64); err == nil && language.IsYearOrVersion(t.Stem) {
+			return n
+		}
+	}
+	return 0
 }
 
 // conflicts reports whether a document has another year or version than a message's word.

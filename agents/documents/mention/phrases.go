@@ -350,6 +350,7 @@ func (r *reader) noteUnknown(p phrase, at []int) {
 
 // choose decides among several documents that a phrase fits.
 func (r *reader) choose(f *matchedPlace, p phrase) {
+	f.docs = readable(f.docs)
 	if len(f.docs) > 1 && p.age != 0 {
 		f.docs = oldestOrNewest(f.docs, p.age)
 	}
@@ -361,6 +362,7 @@ func (r *reader) choose(f *matchedPlace, p phrase) {
 		f.docs, f.sure, f.back = before[:2], true, true
 	case p.plural && n <= maxOpen, (p.two || r.compare) && n == 2:
 		f.sure = true
+		slices.SortStableFunc(f.docs, func(a, b *document) int { return cmp.Compare(a.edition(), b.edition()) }) // what changed from the older one
 	case len(before) > 0 && (p.definite || p.kind >= 0): // "that circular": the one spoken of
 		f.docs, f.sure, f.back = before[:1], true, true
 	}
@@ -369,18 +371,10 @@ func (r *reader) choose(f *matchedPlace, p phrase) {
 // oldestOrNewest returns the document with the lowest or highest year or version; docs when
 // one has neither.
 func oldestOrNewest(docs []*document, age int) []*document {
-	of := func(d *document) string {
-		for _, t := range d.versions() {
-			if language.IsYearOrVersion(t.Stem) {
-				return t.Stem
-			}
-		}
-		return ""
-	}
-	if slices.ContainsFunc(docs, func(d *document) bool { return of(d) == "" }) {
+	if slices.ContainsFunc(docs, func(d *document) bool { return d.edition() == 0 }) {
 		return docs
 	}
-	return []*document{slices.MaxFunc(docs, func(a, b *document) int { return age * cmp.Compare(of(a), of(b)) })}
+	return []*document{slices.MaxFunc(docs, func(a, b *document) int { return age * cmp.Compare(a.edition(), b.edition()) })}
 }
 
 // version reads a year, a version or "the new one" that stands alone: a version of a

@@ -128,6 +128,7 @@ func (r *reader) readQuoted() {
 		if len(docs) == 0 || len(r.found) == most {
 			return false
 		}
+		docs = readable(docs)
 		r.text = strings.Replace(r.text, whole, " "+placeholder(len(r.found))+" ", 1)
 		r.found = append(r.found, matchedPlace{docs: docs, sure: len(docs) == 1 || r.compare && len(docs) == 2, exact: true})
 		return true
@@ -384,6 +385,15 @@ func ownFirst(docs []*document) []*document {
 	own := slices.DeleteFunc(slices.Clone(docs), func(d *document) bool { return d.Public })
 	if len(own) > 0 {
 		return own
+	}
+	return docs
+}
+
+// readable leaves out the documents that could not be read when others fit, too.
+func readable(docs []*document) []*document {
+	read := slices.DeleteFunc(slices.Clone(docs), func(d *document) bool { return d.Status == string(chat.DocFailed) })
+	if len(read) > 0 {
+		return read
 	}
 	return docs
 }

@@ -175,6 +175,40 @@ func TestNamesOfVersionsCodesAndParts(t *testing.T) {
 	}
 }
 
+func TestOlderVersionIsComparedWithTheNewer(t *testing.T) {
+	docs := []llm.Document{{ID: "25", Title: "Remote Work and Data Policy 2025"}, {ID: "24", Title: "Remote Work and Data Policy 2024"},
+		{ID: "10", Title: "Lease v10"}, {ID: "9", Title: "Lease v9"}}
+	for message, want := range map[string][]string{
+		"compare the two remote work policies": {"24", "25"}, "compare the leases": {"9", "10"}, "summarize the latest lease": {"10"},
+		"compare the 2025 and the 2024 remote work policy": {"25", "24"}, // as the person says
+	} {
+		require.Equal(t, want, resolve(message, docs).IDs, message)
+	}
+}
+
+func TestDocumentThatCouldNotBeReadIsNoCandidate(t *testing.T) {
+	failed := string(chat.DocFailed)
+	docs := []llm.Document{{ID: "scan", Title: "Lease Lindenstrasse", Status: failed}, {ID: "lease", Title: "Lease Lindenstrasse"}, {ID: "other", Title: "Lease Gartenweg"}, {ID: "bad", Title: "Travel Policy", Status: failed}}
+	for message, want := range map[string]Resolution{
+		`summarize "Lease Lindenstrasse"`: {IDs: []string{"lease"}, Exact: true},
+		"summarize the lease":             {Open: []string{"lease", "other"}},
+		"summarize the travel policy":     {IDs: []string{"bad"}}, // the only one: the answer says why not
+	} {
+		got := resolve(message, docs)
+		require.Equal(t, want.IDs, got.IDs, message)
+		require.Equal(t, want.Open, got.Open, message)
+	}
+	c := Candidates{Message: "compare the lease"}
+	for _, d := range docs {
+		c.Visible = append(c.Visible, chat.Document{ID: d.ID, Title: d.Title, Status: chat.DocStatus(d.Status)})
+	}
+	c.Instruction = c.Message
+	c.Gather()
+	require.ElementsMatch(t, []string{"lease", "other"}, c.Offer(nil))
+	chosen := c.Choose([]string{"scan", "lease", "other"}, llm.DocResolution{Confidence: chat.Medium})
+	require.ElementsMatch(t, []string{"lease", "other"}, append(chosen.Suggested, chosen.IDs...))
+}
+
 func TestFollowUpKeepsTheDocument(t *testing.T) {
 	for _, message := range []string{"and weekends?", "what about meals?", "and why?", "again, but shorter"} {
 		got := resolve(message, versions, "travel")

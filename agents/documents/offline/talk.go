@@ -2,9 +2,11 @@ package offline
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/agents/excerpt"
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -32,12 +34,13 @@ func talk(f llm.Facts) string {
 		opening = messages.Good
 	}
 	said := v.say(opening, nil) + " " + v.say(messages.WhatICan, nil) + "\n\n"
-	if n := len(f.Documents); n == 0 {
+	docs := slices.DeleteFunc(slices.Clone(f.Documents), func(d llm.Document) bool { return d.Status == string(chat.DocFailed) })
+	if n := len(docs); n == 0 {
 		said += v.say(messages.NoDocumentAsk, nil) + "\n"
 	} else {
-		said += v.say(messages.AmongThem, messages.Params{"n": n, "titles": v.titles(f.Documents, 3)}) + "\n"
+		said += v.say(messages.AmongThem, messages.Params{"n": n, "titles": v.titles(docs, 3)}) + "\n"
 	}
-	for _, q := range v.suggestions(f.Documents) {
+	for _, q := range v.suggestions(docs) {
 		said += "\n- " + q
 	}
 	return said

@@ -5,12 +5,11 @@ import { useSpaceId } from "../api/space";
 import type { Doc } from "../api/types";
 import { useConfig } from "../api/useConfig";
 import { commandKey } from "../lib/keys";
-import { documentPath, InChat, moveDocument, refreshLibrary, useLibrary } from "../documents/library";
+import { InChat, moveDocument, useLibrary } from "../documents/library";
 import { nameOf } from "../documents/names";
 import { useContributes, useSpace } from "../spaces/spaces";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
-import { deleteLater } from "../ui/deletions";
 import { layerIsOpen } from "../ui/layer";
 import { lazy } from "../ui/lazy";
 import { toast } from "../ui/toast";
@@ -30,6 +29,7 @@ import { scopeOf, within } from "./scope";
 import { ScopeButton, ScopeRow } from "./ScopeBar";
 import { Tray } from "./Tray";
 import type { ComposerProps, Outgoing } from "./types";
+import { useDetached } from "./useDetached";
 import { characters, useField } from "./useField";
 import { PICTURES, useFiles } from "./useFiles";
 
@@ -80,20 +80,26 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     focusMessage(); // the next key writes behind the attachment; on a touch screen, too: a question follows
   };
   const { docs } = useLibrary();
-  const mentioned = useMemo(() => {
-    const ids = new Set(mentionsOf(doc).map((m) => m.id));
-    return docs.filter((d) => ids.has(d.id));
-  }, [doc, docs]);
-  const unreadable = mentioned.filter((d) => d.status === "failed");
+  const ids = useMemo(() => new Set(mentionsOf(doc).map((m) => m.id)), [doc]);
+  const unreadable = docs.filter((d) => ids.has(d.id) && d.status === "failed");
+  const keptIds = files.kept.map((k) => k.id);
+  // Before its first message, a chat has no documents but those of that message.
+  const attached = docs.filter((d) => keptIds.includes(d.id) || (scoped && threadId === null && d.conversation_id !== undefined));
+  const { detach, settle } = useDetached(attached, ids, useCallback((d: Doc) => tagDocument({ id: d.id, title: nameOf(d) }), [tagDocument]));
   const contributes = useContributes();
   const moves = (d: Doc) => scoped && chat !== null && (space === "" || (contributes && d.conversation_id !== undefined && d.status === "ready")); // a space is not left for a chat
   const fits = (pasted: string | undefined) => pasted !== undefined && characters(pasted) <= maxMessage;
-  const kept = files.kept.flatMap(({ id, text }) => mentioned.filter((d) => d.id === id && d.status !== "failed").map((d) => ({ doc: d, pasted: text !== undefined, short: fits(text), moves: moves(d) })));
+  const kept = attached
+    .filter((d) => d.status !== "failed" && (ids.has(d.id) || d.conversation_id !== undefined))
+    .map((d) => {
+      const text = files.kept.find((k) => k.id === d.id)?.text;
+      return { doc: d, pasted: text !== undefined, short: fits(text), moves: moves(d) };
+    });
   const undo = (d: Doc) => {
+    detach(d);
     removeMention(editor, d.id);
     const pasted = files.kept.find((k) => k.id === d.id)?.text;
     if (fits(pasted)) insertText(editor, pasted!);
-    deleteLater({ path: documentPath(d.id), text: words.common.deleted(nameOf(d)), onUndo: () => tagDocument({ id: d.id, title: nameOf(d) }), onDeleted: () => void refreshLibrary() });
   };
   const move = (d: Doc) => void moveDocument(d.id, d.conversation_id ? null : keepChat(chat!)).catch((err: unknown) => toast.error(errorText(err)));
   const pictures = answering ? [] : files.attachments; // images stay for the next message
@@ -102,9 +108,12 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const send = (meanwhile: Outgoing["onBusy"]) => {
     const written = field.read();
     if (closed || (isBlank(written.text) && pictures.length === 0) || written.tooLong || files.sending) return;
-    onSend({ ...(scoped ? within(messageContent(written.doc), scopeOf(threadId)) : messageContent(written.doc)), attachments: pictures, onBusy: busy ? meanwhile : "supersede", ...(scoped && agent && { agent: agent.name }), ...(scoped && wanted && { model: wanted.name }), ...(!answering && effortField(effort)) });
+    const out: Outgoing = { ...(scoped ? within(messageContent(written.doc), scopeOf(threadId)) : messageContent(written.doc)), attachments: pictures, onBusy: busy ? meanwhile : "supersede", ...(scoped && agent && { agent: agent.name }), ...(scoped && wanted && { model: wanted.name }), ...(!answering && effortField(effort)) };
+    const settled = settle();
+    if (settled) void settled.then(() => onSend(out));
+    else onSend(out);
     editor.commands.clearContent(true);
-    if (!answering) files.clear();
+    files.clear(!answering);
     field.list.close();
     saveDraft(threadId, null);
   };

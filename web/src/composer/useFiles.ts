@@ -107,10 +107,11 @@ export function useFiles(initial: Attachment[], conversation: string | null, onD
     dismiss: uploads.dismiss,
     /** Restores images that were sent. */
     restore: useCallback((sent: Attachment[]) => setAttachments((all) => [...sent, ...all.filter((a) => !sent.some((s) => s.id === a.id))]), []),
-    /** Call after sending. It also dismisses upload errors. */
-    clear: useCallback(() => {
-      setAttachments([]);
+    /** Call after sending, with or without the pictures. With them, it also dismisses upload errors. */
+    clear: useCallback((pictures = true) => {
       setKept([]);
+      if (!pictures) return;
+      setAttachments([]);
       for (const u of uploads.items()) if (u.error) uploads.dismiss(u.key);
     }, [uploads]),
   };

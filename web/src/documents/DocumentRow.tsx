@@ -1,5 +1,5 @@
 import { CircleAlert, ExternalLink, FileText, FolderInput, FolderOutput, LoaderCircle, Pencil, RefreshCw, Trash2 } from "lucide-react";
-import { memo, type MouseEvent, Suspense, useState } from "react";
+import { memo, type MouseEvent, Suspense, useRef, useState } from "react";
 import { errorText } from "../api/query";
 import type { Doc, DocRef } from "../api/types";
 import { reimport } from "../imports/imports";
@@ -38,6 +38,7 @@ interface Props {
 export const DocumentRow = memo(function DocumentRow({ doc, changes, moves, onOpen }: Props) {
   const [renaming, setRenaming] = useState(false);
   const [moving, setMoving] = useState(false);
+  const row = useRef<HTMLLIElement>(null);
   const remove = (e: MouseEvent) => {
     besideRow(e.currentTarget)?.focus();
     deleteLater({ path: documentPath(doc.id), text: words.common.deleted(nameOf(doc)), onDeleted: () => void refreshLibrary() });
@@ -45,7 +46,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, changes, moves, onOp
   const Glyph = doc.status === "failed" ? CircleAlert : doc.status === "processing" ? LoaderCircle : FileText;
   const look = doc.status === "failed" ? "text-bad" : doc.status === "processing" ? "animate-spin text-accent" : "text-muted";
   return (
-    <li data-status={doc.status} className="group relative flex items-start gap-3 rounded-lg py-2 pr-1 pl-2 hover:bg-sunken">
+    <li ref={row} data-status={doc.status} className="group relative flex items-start gap-3 rounded-lg py-2 pr-1 pl-2 hover:bg-sunken">
       <Glyph aria-hidden className={`mt-0.5 size-4 shrink-0 ${look}`} />
       <div className="min-w-0 flex-1">
         <button
@@ -68,7 +69,10 @@ export const DocumentRow = memo(function DocumentRow({ doc, changes, moves, onOp
           icon={FolderInput}
           size="small"
           className="relative"
-          onClick={() => void moveDocument(doc.id, null).catch((err: unknown) => toast.error(errorText(err)))}
+          onClick={(e) => {
+            besideRow(e.currentTarget)?.focus();
+            void moveDocument(doc.id, null).catch((err: unknown) => toast.error(errorText(err)));
+          }}
         />
       )}
       {moves && !doc.public && !doc.conversation_id && doc.status === "ready" && <IconButton label={words.spaces.moveTo(nameOf(doc))} icon={FolderOutput} size="small" className={shownOnHover} onClick={() => setMoving(true)} />}
@@ -93,7 +97,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, changes, moves, onOp
       )}
       {moving && (
         <Suspense fallback={null}>
-          <MoveDialog doc={doc} onClose={() => setMoving(false)} />
+          <MoveDialog doc={doc} beside={() => besideRow(row.current!)} onClose={() => setMoving(false)} />
         </Suspense>
       )}
       {renaming && <RenameDialog doc={doc} onClose={() => setRenaming(false)} />}

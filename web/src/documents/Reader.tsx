@@ -118,8 +118,6 @@ export default function Reader({ doc, citation, citations = none, onCite }: Prop
   );
 }
 
-const ended = "aria-disabled:cursor-default aria-disabled:opacity-40"; // not disabled, which would lose the focus
-
 /** The buttons to the previous and the next citation. */
 function Steps({ citation, citations, onCite }: { citation: Citation; citations: readonly Citation[]; onCite: (c: Citation) => void }) {
   const at = citations.findIndex((c) => sameCitation(c, citation));
@@ -129,14 +127,14 @@ function Steps({ citation, citations, onCite }: { citation: Citation; citations:
   };
   return (
     <div role="group" aria-label={words.library.citations} className="flex items-center">
-      <IconButton size="small" icon={ChevronLeft} label={words.library.previousCitation} className={ended} aria-disabled={at <= 0} onClick={() => step(-1)} />
+      <IconButton size="small" icon={ChevronLeft} label={words.library.previousCitation} disabled={at <= 0} onClick={() => step(-1)} />
       <span role="status" className="sr-only">
         {words.library.citationOf(at + 1, citations.length)}
       </span>
       <span aria-hidden className="px-0.5 text-xs text-muted tabular-nums">
         {words.library.matchOf(at + 1, citations.length)}
       </span>
-      <IconButton size="small" icon={ChevronRight} label={words.library.nextCitation} className={ended} aria-disabled={at === citations.length - 1} onClick={() => step(1)} />
+      <IconButton size="small" icon={ChevronRight} label={words.library.nextCitation} disabled={at === citations.length - 1} onClick={() => step(1)} />
     </div>
   );
 }

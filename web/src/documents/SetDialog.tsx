@@ -29,7 +29,7 @@ export function SetDialog({ set, docs, onClose }: Props) {
       <fieldset className="min-w-0">
         <legend className="mb-1 text-sm font-medium">{words.library.documents}</legend>
         <div className="max-h-64 overflow-y-auto rounded-lg border border-line p-1">
-          {docs.map((d) => (
+          {docs.filter((d) => d.status !== "failed" || ids.has(d.id)).map((d) => (
             <label key={d.id} className="flex cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 text-sm pointer-coarse:py-3 hover:bg-sunken">
               <input type="checkbox" checked={ids.has(d.id)} onChange={() => toggle(d.id)} className="size-4 shrink-0 accent-accent" />
               <span dir="auto" className="min-w-0 truncate">

@@ -19,6 +19,11 @@ const SEPARATOR = /^\s*\|?[\s:|-]*-[\s:|-]*\|[\s:|-]*$/; // the line below a hea
 /** Whether a cell stays on one line: a date or a number with its unit would break at a hyphen. */
 export const isShortCell = (characters: number): boolean => characters <= 10;
 
+const NUMBER = /^[(~≈<>≤≥±]?\s?(?:\p{Sc}|[A-Z]{3}(?=[\s\d]))?\s?[-+−–±]?\s?(?:\p{Sc}\s?)?(?:\d{1,3}(?:[.,'’\s]\d{3})+|\d+)(?:[.,]\d+)?\s?(?:%|‰|\p{Sc}|°?\p{L}{1,3}\p{No}?)?\)?$/u;
+
+/** Whether a cell is one number, with its sign, currency or unit. A date is none. */
+export const isNumber = (cell: string): boolean => NUMBER.test(cell.trim());
+
 const hasBar = (line: string) => line.includes(BAR) || line.trimStart().startsWith("|");
 
 /** Cuts a text into tables and what is between them. A table has two rows or more. */

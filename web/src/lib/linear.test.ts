@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { describe, it } from "vitest";
 import { blocksOf } from "../thread/blocks";
+import { outsideCode } from "./code";
 import { headingsAt } from "../shell/ideas";
 import { rendered } from "./bounds";
 import { hasMath, markMath } from "./math";
@@ -28,6 +29,7 @@ const used: Record<string, (text: string) => unknown> = {
   "markMath, finished": (text) => markMath(text, false),
   "markMath, being written": (text) => markMath(text, true),
   blocksOf,
+  outsideCode: (text) => outsideCode(text, (part) => part),
   plain,
   rendered: (text) => rendered([text]),
   headings: (text) => headingsAt(text, ""),

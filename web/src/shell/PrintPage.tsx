@@ -3,13 +3,15 @@ import { useEffect } from "react";
 import { errorText } from "../api/query";
 import { readAll } from "../thread/exporting";
 import Markdown from "../thread/Markdown";
-import { answerText, citationsOf, picturesOf, shown, unverifiedOf } from "../thread/parts";
+import { answerText, citationsOf, picturesOf, shown, sourceLine, unverifiedOf } from "../thread/parts";
 import { Pictures } from "../thread/Pictures";
 import type { Message } from "../thread/types";
 import { Button } from "../ui/Button";
+import { usePrinted } from "../ui/usePrinted";
 import { words } from "../words";
 import { question } from "../words/wire";
 import { oneConversation } from "./conversations";
+import { useLight } from "./theme";
 
 const nothing = () => {};
 
@@ -18,6 +20,8 @@ export default function PrintPage({ threadId }: { threadId: string }) {
   const conversation = useQuery(oneConversation(threadId));
   const { data: messages, error } = useQuery({ queryKey: ["print", threadId], queryFn: ({ signal }) => readAll(threadId, signal, new URLSearchParams(location.search).get("head") ?? undefined), gcTime: 0 });
   const title = conversation.data?.title ?? "";
+  usePrinted();
+  useLight();
   useEffect(() => {
     if (title) document.title = `${title} · Palaver`;
   }, [title]);
@@ -64,7 +68,7 @@ function PrintedMessage({ message: m }: { message: Message }) {
         <ol className="mt-2 space-y-0.5 text-xs text-muted">
           {citations.map((c) => (
             <li key={c.n} dir="auto">
-              [{c.n}] {c.title || c.url}: {words.message.quoted(c.quote)}
+              [{c.n}] {sourceLine(c)}
             </li>
           ))}
         </ol>

@@ -3,6 +3,8 @@ import { useEffect } from "react";
 import { ApiError } from "../api/http";
 import { errorText } from "../api/query";
 import Markdown from "../thread/Markdown";
+import { sourceLine } from "../thread/parts";
+import { usePrinted } from "../ui/usePrinted";
 import { words } from "../words";
 import { fullDay } from "../words/intl";
 import { readShared, type Shared } from "./shares";
@@ -13,6 +15,7 @@ const nothing = () => {};
 export default function SharedPage({ token }: { token: string }) {
   const { data, error } = useQuery({ queryKey: ["shared", token], queryFn: ({ signal }) => readShared(token, signal), staleTime: Infinity });
   const title = data?.title || words.shell.newChat;
+  usePrinted();
   useEffect(() => {
     if (data) document.title = `${title} · Palaver`;
   }, [data, title]);
@@ -77,7 +80,7 @@ function SharedMessage({ message: m }: { message: Shared["messages"][number] }) 
           <ol className="mt-1 space-y-1.5">
             {citations.map((c) => (
               <li key={c.n} dir="auto" className="border-s-2 border-line ps-3 break-words">
-                [{c.n}] {c.title || c.url}: {words.message.quoted(c.quote)}
+                [{c.n}] {sourceLine(c)}
               </li>
             ))}
           </ol>

@@ -7,6 +7,7 @@ import { beginChat } from "../composer/newChat";
 import { moveScope } from "../composer/scope";
 import type { ComposerHandle, Outgoing } from "../composer/types";
 import { useLibrary } from "../documents/library";
+import { newId } from "../lib/id";
 import { useContributes, useSpace } from "../spaces/spaces";
 import { lazy } from "../ui/lazy";
 import { useMedia } from "../ui/useMedia";
@@ -35,8 +36,7 @@ export function Welcome({ onStart }: { onStart: Go }) {
   const contributes = useContributes();
   const empty = space !== undefined && library.loaded && !library.docs.some((d) => d.space_id);
   const [temporary, setTemporary] = useState(false);
-  const start = (out: Outgoing) => {
-    const threadId = beginChat();
+  const start = (out: Outgoing, threadId = beginChat()) => {
     keepPending(threadId, temporary ? { ...out, temporary } : out);
     if (temporary) keepTemporary(threadId);
     moveScope(threadId);
@@ -53,7 +53,7 @@ export function Welcome({ onStart }: { onStart: Go }) {
             <SpaceIntro space={space} onAdd={() => composer.current?.pickFiles()} />
           </Suspense>
         )}
-        <Composer ref={composer} threadId={null} busy={false} onSend={start} onStop={nothingRuns} />
+        <Composer ref={composer} threadId={null} busy={false} onSend={(out) => start(out)} onStop={nothingRuns} />
         {/* Hidden while an open list covers it partly. */}
         <div className="[:has([data-mentions=below])+&]:invisible">
           {!space && <p className="mt-2 flex min-h-9 flex-wrap items-center justify-center gap-x-2 text-sm text-muted">
@@ -74,9 +74,10 @@ export function Welcome({ onStart }: { onStart: Go }) {
             {contributes && !empty && <li>
               <Way icon={FolderPlus} label={library.loaded && library.docs.length === 0 ? words.welcome.addFirst : words.welcome.add} onClick={() => composer.current?.pickFiles()} />
             </li>}
+            {/* A suggestion begins a chat of its own: what is attached stays with the draft. */}
             {ideas.map((idea) => (
               <li key={idea.label} className="max-w-full">
-                <Way icon={MessageCircleQuestion} label={idea.label} note={idea.shared ? words.welcome.sample : ""} onClick={() => start({ ...messageContent(idea.doc), attachments: [], onBusy: "enqueue" })} />
+                <Way icon={MessageCircleQuestion} label={idea.label} note={idea.shared ? words.welcome.sample : ""} onClick={() => start({ ...messageContent(idea.doc), attachments: [], onBusy: "enqueue" }, newId())} />
               </li>
             ))}
           </ul>

@@ -42,6 +42,16 @@ describe("suggestions for a new chat", () => {
     expect(textOf(ideas[2]!.doc).trim()).toBe("Compare @Leave policy 2024 and @Leave policy 2025");
   });
 
+  it.each([
+    [["Remote Work and Customer Data Policy 2025", "Remote Work Policy 2024"], "Remote Work Policy 2024", "Remote Work and Customer Data Policy 2025"],
+    [["2025 Leave policy", "Leave policy of 2024"], "Leave policy of 2024", "2025 Leave policy"],
+    [["Circular v10", "Circular v9"], "Circular v9", "Circular v10"],
+  ])("compare the older of %j with the newer", (titles, older, newer) => {
+    const ideas = ideasFor(titles.map((t) => doc(t, t)), new Map());
+    expect(ideas.map((i) => textOf(i.doc).trim())).toContain(`Compare @${older} and @${newer}`);
+    expect(ideas.map((i) => i.label)).toContain(older.includes("2024") ? "What changed from the 2024 to the 2025 policy?" : `Compare ${older} and ${newer}`);
+  });
+
   it("ask a heading that is a question as it is", () => {
     const ideas = ideasFor([doc("a", "Remote work policy")], new Map([["a", "# Training\n# Who may work remotely\n# Is this paid?"]]));
     expect(ideas[0]!.label).toBe("Who may work remotely?");

@@ -5,7 +5,7 @@ import { emptyDoc, mentionNode, suggestion, type Node } from "../composer/outgoi
 import { documentText } from "../documents/text";
 import { mostAlike } from "../lib/alike";
 import { words } from "../words";
-import { nameOf } from "../documents/names";
+import { nameOf, olderFirst, yearOf } from "../documents/names";
 
 /** A suggestion: its label, and the message that a click sends. */
 export interface Idea {
@@ -89,15 +89,15 @@ const isLetter = (name: string): boolean => MAIL.test(name) || LETTER.test(name)
 /** Whether a summary of the document helps nobody: it is a letter or a table. */
 const isShort = (d: Doc): boolean => isLetter(nameOf(d)) || ["csv", "xlsx", "ods"].includes(d.format);
 
-/** "What changed from the 2024 to the 2025 policy?" for titles that differ only in a year; else a comparison. */
+/** "What changed from the 2024 to the 2025 policy?" for the older and the newer version of a document, whose title may have become longer; else a comparison. */
 function comparison(pair: readonly [Doc, Doc]): string {
-  const [one, other] = pair.map((d) => nameOf(d).split(/\s+/));
-  const differ = one!.flatMap((w, i) => (w === other![i] ? [] : [i]));
-  const year = /^\(?(?:19|20)\d{2}\)?$/;
-  const noun = one!.findLast((w) => !year.test(w));
-  if (one!.length === other!.length && differ.length === 1 && year.test(one![differ[0]!]!) && year.test(other![differ[0]!]!) && noun) {
-    const [from, to] = [one![differ[0]!]!, other![differ[0]!]!].map((y) => y.replace(/[()]/g, ""));
-    return words.welcome.changed(from!, to!, noun);
+  const [from, to] = pair.map((d) => yearOf(nameOf(d)));
+  const [one, other] = pair.map((d) => plainWords(nameOf(d)).filter((w) => w !== String(yearOf(nameOf(d)))));
+  const [short, long] = one!.length < other!.length ? [one!, other!] : [other!, one!];
+  const noun = short.at(-1);
+  if (from && to && from !== to && noun && short.every((w) => long.includes(w))) {
+    const written = nameOf(pair[1]).match(/[\p{L}\p{N}]+/gu)?.find((w) => w.toLowerCase() === noun);
+    return words.welcome.changed(String(from), String(to), written ?? noun);
   }
   return words.welcome.compare(nameOf(pair[0]), nameOf(pair[1]));
 }
@@ -119,7 +119,7 @@ export function ideasFor(docs: readonly Doc[], texts: ReadonlyMap<string, string
   );
   add(
     groups.flatMap((g) => {
-      const pair = mostAlike(g, (d) => d.title)?.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b))) as [Doc, Doc] | undefined;
+      const pair = mostAlike(g, (d) => d.title)?.toSorted(olderFirst) as [Doc, Doc] | undefined;
       return pair ? [{ label: comparison(pair), shared: pair[0].public, doc: suggestion("compare", pair) }] : [];
     }),
   );

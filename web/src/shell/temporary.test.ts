@@ -8,9 +8,13 @@ import { isTemporary, keepTemporary, useLeaveTemporary } from "./temporary";
 
 let deleted: string[];
 let status: number;
+let taken: Set<string>; // the locks of open tabs
 
 beforeEach(() => {
   sessionStorage.clear();
+  localStorage.clear();
+  taken = new Set();
+  vi.stubGlobal("navigator", { ...navigator, locks: { request: async (name: string, ...[options, act = options]: unknown[]) => (act as (lock: unknown) => unknown)(options !== act && taken.has(name) ? null : (taken.add(name), {})) } });
   deleted = [];
   status = 204;
   vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
@@ -45,4 +49,22 @@ it("tries again when the server could not be reached, and forgets what is delete
   status = 404;
   await show("other");
   expect(isTemporary("t1")).toBe(false);
+});
+
+it("deletes what a closed tab has left, and nothing of an open one", async () => {
+  keepTemporary("gone");
+  keepTemporary("open");
+  sessionStorage.clear(); // another tab
+  vi.resetModules();
+  const other = await import("./temporary");
+  const OtherPage = () => (other.useLeaveTemporary(null), null);
+  taken.delete("palaver.temporary.gone");
+  await act(async () => createRoot(document.createElement("div")).render(createElement(OtherPage)));
+  await vi.waitFor(() => expect(deleted).toEqual(["DELETE /api/conversations/gone"]));
+  taken.clear();
+  vi.resetModules();
+  const last = await import("./temporary");
+  await act(async () => createRoot(document.createElement("div")).render(createElement(() => (last.useLeaveTemporary(null), null))));
+  await vi.waitFor(() => expect(deleted).toEqual(["DELETE /api/conversations/gone", "DELETE /api/conversations/open"]));
+  expect(localStorage.length).toBe(0);
 });

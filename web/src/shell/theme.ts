@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { useLayoutEffect, useSyncExternalStore } from "react";
 import { local } from "../lib/storage";
 
 export type Theme = "system" | "light" | "dark";
@@ -30,6 +30,15 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
     apply(next);
   };
   return [theme, choose];
+}
+
+/** Shows a page as it will be on paper: light, with its diagrams. */
+export function useLight(): void {
+  useLayoutEffect(() => {
+    const before = current();
+    apply("light");
+    return () => apply(before);
+  }, []);
 }
 
 window.addEventListener("storage", (e) => {

@@ -4,7 +4,7 @@ import remarkCjk from "remark-cjk-friendly";
 import remarkGfm from "remark-gfm";
 import remend from "remend";
 import type { Citation } from "../api/types";
-import { isShortCell } from "../documents/tables";
+import { isNumber, isShortCell } from "../documents/tables";
 import { hostOf, namesHost } from "../lib/host";
 import { remarkBareLinks } from "../lib/links";
 import { hasMath, markMath } from "../lib/math";
@@ -144,7 +144,7 @@ const components: Components = {
       <table>{children}</table>
     </div>
   ),
-  td: ({ node, ...rest }) => <td {...rest} className={widthOf(node ? wordsOf(node).length : 0)} />,
+  td: ({ node, className = "", ...rest }) => <td {...rest} className={`${className} ${widthOf(node ? wordsOf(node).length : 0) ?? ""}`.trim() || undefined} />,
 };
 
 /** Renders Markdown block by block. */
@@ -232,12 +232,30 @@ function bind(node: Bound): void {
 }
 
 /** Parts that are rendered together, because of a footnote, have each their own direction of writing, like parts that are rendered alone. */
-const eachOwnDirection = [
-  () => (tree: HastNode) => {
-    const parts = (tree.children ?? []).filter((part) => part.tagName);
-    if (parts.length > 1) parts.forEach((part) => (part.properties = { ...part.properties, dir: "auto" }));
-  },
-];
+function eachOwnDirection(tree: HastNode): void {
+  const parts = (tree.children ?? []).filter((part) => part.tagName);
+  if (parts.length > 1) parts.forEach((part) => (part.properties = { ...part.properties, dir: "auto" }));
+}
+
+const setters = [() => eachOwnDirection, () => alignNumbers];
+
+/**
+ * Sets the numbers of a column below each other, unless the model has aligned the column. The
+ * first row decides about a column, so that nothing moves while further rows stream.
+ */
+function alignNumbers(tree: HastNode): void {
+  if (tree.tagName !== "table") return tree.children?.forEach(alignNumbers);
+  const within = (node: HastNode) => (node.children ?? []).filter((child) => child.tagName);
+  const rows = within(tree).flatMap(within).map(within);
+  const [head, first] = rows;
+  first?.forEach((cell, i) => {
+    if (head?.[i]?.properties?.align || !isNumber(wordsOf(cell))) return;
+    for (const row of rows) {
+      const at = row[i];
+      if (at && (row === head || isNumber(wordsOf(at)))) at.properties = { ...at.properties, className: ["number"] };
+    }
+  });
+}
 
 interface HastNode {
   value?: string;
@@ -273,7 +291,7 @@ const Block = memo(function Block({ text, prefix, named, math, writing }: BlockP
   return (
     <div dir="auto">
       <Growing value={writing}>
-        <ReactMarkdown remarkPlugins={math && setter ? [[setter.remarkMath, { singleDollarTextMath: false }], ...usual] : usual} rehypePlugins={eachOwnDirection} remarkRehypeOptions={notes} components={components}>
+        <ReactMarkdown remarkPlugins={math && setter ? [[setter.remarkMath, { singleDollarTextMath: false }], ...usual] : usual} rehypePlugins={setters} remarkRehypeOptions={notes} components={components}>
           {text}
         </ReactMarkdown>
       </Growing>

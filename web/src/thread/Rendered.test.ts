@@ -71,6 +71,36 @@ describe("an answer says what the model wrote", () => {
   });
 });
 
+describe("numbers in a table", () => {
+  const table = (...rows: string[]) => `| What | 2024 |\n|---|---|\n${rows.map((r) => `| x | ${r} |\n`).join("")}`;
+  /** The cells of the second column that are set as numbers, with the header's. */
+  const numbers = (text: string, more: object = {}) => {
+    const page = document.createElement("div");
+    page.innerHTML = html(text, more);
+    return [...page.querySelectorAll("tr > :nth-child(2)")].map((cell) => cell.classList.contains("number"));
+  };
+  it.each(["34", "1,836.00", "1.836,00 €", "€ 12", "USD 2 300", "−5", "(120)", "12 %", "**34**", "34 [1]", "~20 kg", "1'000"])("%s is one", (cell) => expect(numbers(table(cell))).toEqual([true, true]));
+  it.each(["2026-11-03", "03.11.2026", "1.2.3", "12:30", "INV-27", "10 per month", "5 of 9", "", "–"])("%j is none", (cell) => expect(numbers(table(cell))).toEqual([false, false]));
+  it("stand below each other, words between them do not", () => expect(numbers(table("34", "none", "41"))).toEqual([true, true, false, true]));
+  it("follow the alignment that the model wrote", () => {
+    const out = html(table("34").replace("|---|---|", "|---|:-:|"));
+    expect(out).toMatch(/<td style="text-align:center"[^>]*>34/);
+    expect(numbers(table("34").replace("|---|---|", "|---|:--|"))).toEqual([false, false]);
+  });
+  it("do not move while the table streams", () => {
+    const text = table("34", "none", "1,200").concat("\nEnd.");
+    const seen = new Map<number, boolean>();
+    for (let n = 1; n <= text.length; n++) {
+      const cells = numbers(text.slice(0, n), { writing: true });
+      cells.slice(0, 2).forEach((is, row) => {
+        expect(is, `${row} in ${JSON.stringify(text.slice(0, n))}`).toBe(seen.get(row) ?? is);
+        seen.set(row, is);
+      });
+    }
+    expect([...seen.values()]).toEqual([true, true]);
+  });
+});
+
 describe("unverified words", () => {
   const marked = (text: string, unverified: string[]) => html(text, { unverified }).replace(/<u [^>]*>/g, "<u>");
   it.each([

@@ -293,7 +293,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
       )}
       <div className="mx-auto w-full max-w-3xl px-4 pb-4 sm:px-6">
         {view.problem && !(view.problem.inAnswer && last && saysEnding(last)) && <ProblemBar problem={view.problem} onRetry={() => (store.retry(), backToMessage())} onDismiss={() => (store.dismiss(), backToMessage())} />}
-        <Waiting queued={view.queued} onRemove={(id) => (void store.unqueue(id), backToMessage())} onRetry={(id) => store.requeue(id)} onEdit={(id, out) => void store.editQueued(id, out)} />
+        <Waiting queued={view.queued} onRemove={(id) => (void store.unqueue(id), backToMessage())} onRetry={(id) => (store.requeue(id), backToMessage())} onEdit={(id, out) => void store.editQueued(id, out)} />
         {instead || <Dock store={store} composer={composer} threadId={threadId} agent={agentOf(messages)} model={modelOf(messages)} question={question} tagging={reply.tagging} typed={reply.typed} onSay={reply.dock.say} onCancel={reply.dock.cancel} busy={busy} stopping={view.stopping} look={dock} />}
       </div>
       <Announcer message={question ? undefined : last} busy={busy} />

@@ -1,5 +1,6 @@
 import type { Citation } from "../api/types";
 import { words } from "../words";
+import { sourceLine } from "./parts";
 
 const KEPT = new Set(["href", "dir", "colspan", "rowspan", "start", "open", "checked", "type"]);
 
@@ -20,7 +21,7 @@ export function htmlOf(article: Element, citations: readonly Citation[]): string
   const note = (text: string) => out.append(Object.assign(document.createElement("p"), { textContent: text }));
   if (unverified.length > 0) note(`* ${words.message.unverified}`);
   for (const c of citations) {
-    if (out.textContent!.includes(`[${c.n}]`)) note(`[${c.n}] ${c.title}${c.page ? `, ${words.message.page(c.page)}` : ""}${c.url ? ` <${c.url}>` : ""}${c.quote ? `: ${words.message.quoted(c.quote.replace(/\s+/g, " ").trim())}` : ""}`);
+    if (out.textContent!.includes(`[${c.n}]`)) note(`[${c.n}] ${sourceLine(c)}`);
   }
   return out.innerHTML;
 }

@@ -60,3 +60,8 @@ it("two diagrams that take too long end the drawing", async () => {
   expect(await Promise.all(got)).toEqual([null, null, null]);
   expect(asked).toEqual(["one", "two"]);
 });
+
+it("a diagram does not move for a person who wants no motion", async () => {
+  answer = () => ({ ...DRAWN, svg: "<svg><style>p{animation:dash 1s infinite}</style></svg>" });
+  expect((await draw("flowchart", false))!.svg).toBe("<svg><style>p{animation:dash 1s infinite}</style><style>@media (prefers-reduced-motion:reduce){*{animation:none!important}}</style></svg>");
+});

@@ -75,9 +75,12 @@ function open(): Frame {
   return { el, loaded };
 }
 
+/** A picture does not have the page's styles. */
+const STILL = "<style>@media (prefers-reduced-motion:reduce){*{animation:none!important}}</style></svg>";
+
 /** The frame's answer, which is untrusted. */
 export function valid(got: unknown): Drawn | null {
   const { svg, width, height } = (typeof got === "object" && got !== null ? got : {}) as Record<string, unknown>;
   const size = (n: unknown): n is number => typeof n === "number" && n > 0 && n < MOST_PX;
-  return typeof svg === "string" && svg.length <= MOST_SVG && size(width) && size(height) ? { svg, width, height } : null;
+  return typeof svg === "string" && svg.length <= MOST_SVG && size(width) && size(height) ? { svg: svg.replace(/<\/svg>\s*$/, STILL), width, height } : null;
 }

@@ -25,6 +25,13 @@ describe("a conversation as Markdown", () => {
     expect(markdownOf("A", [{ ...said("It is so."), metadata: { unverified: ["is so"] } }])).toBe("# A\n\n## Palaver\n\nIt is so[^1-unverified].\n\n[^1-unverified]: Not found word for word in the passages\n");
   });
 
+  it("leaves code as it is", () => {
+    const code = "`a[1]` and\n\n```js\nb[1] = /[^a-z]/\n```\n\n- so:\n\n  ```\n  c[^1]\n  ```";
+    expect(markdownOf("A", [said(`Three [1]: ${code}`, cites(1, "Policy", "three"))])).toBe(`# A\n\n## Palaver\n\nThree [^1-1]: ${code}\n\n[^1-1]: Policy: “three”\n`);
+    expect(bodyOf(said("Only `a[1]`.", cites(1, "Policy", "three")))).toBe("Only `a[1]`.");
+    expect(bodyOf(said("A ` here, and [1].\n\nAnother ` there.", cites(1, "P", "q")))).toContain("and [^1].");
+  });
+
   it("leaves out empty messages", () => {
     expect(markdownOf("A", [{ id: "a", role: "assistant", parts: [] }])).toBe("# A\n");
   });

@@ -1,3 +1,4 @@
+import { outsideCode } from "../lib/code";
 import { words } from "../words";
 import { dateTime } from "../words/intl";
 import { markRemovedQuotes, question, withoutOffline } from "../words/wire";
@@ -49,7 +50,7 @@ export function markdownOf(title: string, messages: readonly Message[]): string 
     const at = new Date(m.metadata?.created_at ?? "");
     const who = m.role === "user" ? words.message.you : "Palaver";
     if (m.role !== "user") answers++;
-    parts.push(`## ${who}${Number.isNaN(at.getTime()) ? "" : `, ${dateTime(at)}`}`, m.role === "user" ? body : lowered(body).replace(/\[\^([\w-]+)\]/g, `[^${answers}-$1]`));
+    parts.push(`## ${who}${Number.isNaN(at.getTime()) ? "" : `, ${dateTime(at)}`}`, m.role === "user" ? body : outsideCode(lowered(body), (s) => s.replace(/\[\^([\w-]+)\]/g, `[^${answers}-$1]`)));
   }
   return `${parts.join("\n\n")}\n`;
 }

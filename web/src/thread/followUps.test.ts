@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { describe, expect, it } from "vitest";
 import type { Citation, Doc } from "../api/types";
+import { textOf } from "../composer/outgoing";
 import { followUps } from "./followUps";
 
 const doc = (id: string, title: string): Doc => ({ id, title, status: "ready", source_type: "upload", format: "md", bytes: 10, chunks: 1, public: false });
@@ -31,6 +32,11 @@ describe("follow-up questions", () => {
     const same = new Map(long.map((d) => [d.id, "## Scope of it\n\nx\n\n## Working hours\n\n## Equipment\n"] as const));
     const asked = followUps([cite("2024", 18), cite("2025", 18)], long, same, "How many days?").map((i) => i.label);
     expect(asked).toEqual(["What about “Working hours”?", "What about “Equipment”?", "Compare the two documents"]);
+  });
+
+  it("compare the older of two documents with the newer", () => {
+    const years = [doc("new", "Travel policy 2025"), doc("old", "Policy on travel 2024")];
+    expect(textOf(followUps([cite("new", 0), cite("old", 0)], years, new Map(), "How many days?")[0]!.doc).trim()).toBe("Compare @Policy on travel 2024 and @Travel policy 2025");
   });
 
   it("are only about documents that exist", () => {

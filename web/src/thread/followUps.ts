@@ -2,7 +2,7 @@ import type { Citation, Doc } from "../api/types";
 import { suggestion } from "../composer/outgoing";
 import { indexOfCodePoint } from "../lib/codepoints";
 import { about, headingsAt, type Idea, isQuestion, LONGEST } from "../shell/ideas";
-import { nameOf } from "../documents/names";
+import { nameOf, olderFirst } from "../documents/names";
 import { words } from "../words";
 
 const MOST = 3;
@@ -30,7 +30,7 @@ export function followUps(citations: readonly Citation[], docs: readonly Doc[], 
   const asked = (action: string) => lower.includes(action);
   for (let i = 0; out.length < 2 && left.some((all) => i < all.length); i++) cited.forEach((d, at) => left[at]![i] !== undefined && out.length < 2 && add(asks(d, left[at]![i]!, cited.length > 1)));
   const [first, second] = cited;
-  if (first && second && !asked("compare")) add({ label: words.message.compareBoth, shared: first.public, doc: suggestion("compare", [first, second]) });
+  if (first && second && !asked("compare")) add({ label: words.message.compareBoth, shared: first.public, doc: suggestion("compare", [first, second].toSorted(olderFirst)) });
   else if (first && !asked("summarize")) add({ label: words.welcome.summarize(nameOf(first)), shared: first.public, doc: suggestion("summarize", [first]) });
   return out.filter((idea) => [...idea.label].length <= LONGEST);
 }

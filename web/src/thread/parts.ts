@@ -4,6 +4,7 @@ import type { Citation, DocRef } from "../api/types";
 import { readDoc, taggedIn } from "../composer/incoming";
 import type { Node } from "../composer/outgoing";
 import type { Attachment } from "../composer/types";
+import { outsideCode } from "../lib/code";
 import { noteUnverified } from "../lib/unverified";
 import { words } from "../words";
 import { option } from "../words/wire";
@@ -96,14 +97,18 @@ export const unverifiedOf = (m: Message): string[] => (Array.isArray(m.metadata?
 /** Adds the citations to an answer as Markdown footnotes, e.g. to copy it, and what is to be said about unverified words. */
 export function withSources(answer: string, citations: readonly Citation[], unverified: readonly string[] = []): string {
   // The answer may have footnotes of its own.
-  const text = noteUnverified(answer, unverified, words.message.unverified).replace(/\[\^(\d{1,3})\]/g, "[^note-$1]");
-  const cited = citations.filter((c) => text.includes(`[${c.n}]`));
-  if (cited.length === 0) return text;
-  const numbers = new Set(cited.map((c) => c.n));
-  const marked = text.replace(/\[(\d{1,3})\]/g, (whole, n: string) => (numbers.has(Number(n)) ? `[^${n}]` : whole));
+  const text = outsideCode(noteUnverified(answer, unverified, words.message.unverified), (s) => s.replace(/\[\^(\d{1,3})\]/g, "[^note-$1]"));
+  const known = new Set(citations.map((c) => c.n));
+  const cited = new Set<number>();
+  const marked = outsideCode(text, (s) => s.replace(/\[(\d{1,3})\]/g, (whole, n: string) => (known.has(Number(n)) ? (cited.add(Number(n)), `[^${n}]`) : whole)));
+  const notes = citations.flatMap((c) => (cited.has(c.n) ? [`[^${c.n}]: ${sourceLine(c)}`] : []));
+  return notes.length > 0 ? `${marked}\n\n${notes.join("\n")}` : text;
+}
+
+/** What a list of sources says of a citation: its document and page or its web page, and the quote. */
+export function sourceLine(c: Citation): string {
   const line = (s: string) => s.replace(/\s+/g, " ").trim();
-  const notes = cited.map((c) => `[^${c.n}]: ${line(c.title)}${c.page ? `, ${words.message.page(c.page)}` : ""}${c.url ? ` <${c.url}>` : ""}${c.quote ? `: ${words.message.quoted(line(c.quote))}` : ""}`);
-  return `${marked}\n\n${notes.join("\n")}`;
+  return `${line(c.title)}${c.page ? `, ${words.message.page(c.page)}` : ""}${c.url ? ` <${c.url}>` : ""}${c.quote ? `: ${words.message.quoted(line(c.quote))}` : ""}`;
 }
 
 /** Merges equal notices into one part; times is their number. */

@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { createContext, use, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { createPortal } from "react-dom";
+import { backToMessage } from "../composer/focus";
 import { local } from "../lib/storage";
 import { words } from "../words";
 import { IconButton } from "./Button";
@@ -68,6 +69,7 @@ function Column({ title, onClose, children }: { title: string; onClose: () => vo
     heading.current?.focus({ preventScroll: true });
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+      else if (document.activeElement === document.body) backToMessage(); // a long conversation keeps only what is near
     };
   }, []);
   const [width, resize] = useWidth();

@@ -8,8 +8,9 @@ import { forSpace } from "../api/space";
 import { deleteLater, useDeleted } from "./deletions";
 import { toast } from "./toast";
 
+const closed = vi.hoisted(() => vi.fn());
 vi.mock("../api/http", async (original) => ({ ...(await original<object>()), request: vi.fn() }));
-vi.mock("./toast", () => ({ toast: Object.assign(vi.fn(), { error: vi.fn() }) }));
+vi.mock("./toast", () => ({ toast: Object.assign(vi.fn(() => closed), { error: vi.fn() }) }));
 
 const sent = vi.mocked(request);
 
@@ -30,9 +31,9 @@ let last = 0;
 /** A deletion and its notice. */
 function deletion() {
   const d = { path: `/api/things/${++last}`, text: "It was deleted.", onUndo: vi.fn(), onDeleted: vi.fn() };
-  deleteLater(d);
+  const waiting = deleteLater(d);
   const options = vi.mocked(toast).mock.lastCall![1]!;
-  return { ...d, undo: () => options.action!.onClick(), end: () => options.onClose!() };
+  return { ...d, ...waiting, undo: () => options.action!.onClick(), end: () => options.onClose!() };
 }
 
 describe("a deletion", () => {
@@ -51,6 +52,19 @@ describe("a deletion", () => {
     d.end();
     expect(d.onUndo).toHaveBeenCalledOnce();
     expect(sent).not.toHaveBeenCalled();
+  });
+
+  it("can be kept or sent before its notice closes, which then closes", async () => {
+    const kept = deletion();
+    kept.keep();
+    kept.end();
+    expect(sent).not.toHaveBeenCalled();
+    expect(kept.onUndo).not.toHaveBeenCalled();
+    const gone = deletion();
+    await gone.now();
+    gone.end();
+    expect(sent).toHaveBeenCalledOnce();
+    expect(closed).toHaveBeenCalledTimes(2);
   });
 
   it("is sent at once when the page closes", () => {

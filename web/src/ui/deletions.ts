@@ -57,8 +57,16 @@ interface Deletion {
   onDeleted: () => void;
 }
 
+/** A deletion that waits. */
+export interface Waiting {
+  /** Does not delete it. */
+  keep(): void;
+  /** Deletes it now; resolves when that is done. */
+  now(): Promise<void>;
+}
+
 /** Hides a thing at once, and deletes it when the toast closes or the page unloads. */
-export function deleteLater({ path, init, hides = [path], left, text, onUndo, onDeleted }: Deletion): void {
+export function deleteLater({ path, init, hides = [path], left, text, onUndo, onDeleted }: Deletion): Waiting {
   const sent = { method: "DELETE", ...init, keepalive: true, headers: forSpace(currentSpace(), init?.headers) }; // the person may go to another space meanwhile
   const key = `${path} ${hides.join(" ")}`;
   waiting.set(key, { path, sent });
@@ -68,10 +76,10 @@ export function deleteLater({ path, init, hides = [path], left, text, onUndo, on
   };
   change((next) => hides.forEach((p) => next.add(p)));
   tabs?.postMessage({ paths: hides, deleting: true } satisfies News);
-  const undo = () => {
-    if (!waiting.delete(key)) return;
+  const keep = (): boolean => {
+    if (!waiting.delete(key)) return false;
     show(hides);
-    onUndo?.();
+    return true;
   };
   const run = async () => {
     if (!waiting.delete(key)) return;
@@ -85,7 +93,15 @@ export function deleteLater({ path, init, hides = [path], left, text, onUndo, on
       toast.error(words.common.deleteFailed(errorText(err)));
     }
   };
-  toast(text, { action: { label: words.common.undo, onClick: undo }, timeout: UNDO_MS, onClose: () => void run() });
+  const close = toast(text, { action: { label: words.common.undo, onClick: () => keep() && onUndo?.() }, timeout: UNDO_MS, onClose: () => void run() });
+  return {
+    keep: () => void (keep() && close()),
+    now: () => {
+      const done = run();
+      close();
+      return done;
+    },
+  };
 }
 
 addEventListener("pagehide", () => {
