@@ -224,7 +224,7 @@ func (r *mailReader) part(header func(string) string, body io.Reader, depth int)
 		for {
 			p, err := parts.NextRawPart()
 			if err != nil && !before.ended {
-				media, params, body = "text/plain", nil, &before.Buffer
+				media, params, body = "text/plain", nil, io.MultiReader(&before.Buffer, body)
 				break
 			}
 			before = preamble{ended: true}
