@@ -148,6 +148,8 @@ func TestOpenDocumentsKeepTheRowsOfATableInACell(t *testing.T) {
 		"long": {header + row(p("Lamp")+cell(`<table:table>`+row(p("small")+p(long))+row(p("large")+p("20"))+`</table:table>`)+p("May")) + row(p("Bulb")+p("3")+p("June")),
 			"Item | Prices | Since\nLamp\n\nsmall | " + long + "\nlarge | 20\n\nMay\nItem | Prices | Since\nBulb | 3 | June"},
 		"a page": {row(cell(prices) + cell(prices)), "small | 10\nlarge | 20\n\nsmall | 10\nlarge | 20"},
+		"a page with a title": {row(p("Logo")+p("Shop")) + row(cell(`<table:table>`+row(p("small")+p(long))+row(p("large")+p("20"))+`</table:table>`)+p("New")) + row(p("Imprint")+p("Terms")),
+			"Logo | Shop\n\nsmall | " + long + "\nlarge | 20\n\nNew\nImprint | Terms"},
 	} {
 		content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b"><office:body><office:text><table:table>` + tc.body + `</table:table></office:text></office:body></office:document-content>`
 		c := read(t, "x.odt", string(zipped(map[string]string{"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content})))
@@ -169,6 +171,8 @@ func TestRichTextKeepsTheRowsOfATableInACell(t *testing.T) {
 	require.Equal(t, "Item | Prices | Since\nLamp | small: In euros May: , 10; June: 12 net; large: 20 | May\nBulb | 3 | June\n\nEnd", c.Text)
 	c = read(t, "a.rtf", `{\rtf1\ansi `+header+cell("Lamp")+nested(`small\nestcell `+long+`\nestcell `, `large\nestcell 20\nestcell `)+`\cell `+cell("May")+`\row `+rest)
 	require.Equal(t, "Item | Prices | Since\nLamp\n\nsmall | "+long+"\nlarge | 20\n\nMay\nItem | Prices | Since\nBulb | 3 | June\n\nEnd", c.Text)
+	c = read(t, "a.rtf", `{\rtf1\ansi `+cell("Logo")+cell("Shop")+`\row `+nested(`small\nestcell `+long+`\nestcell `, `large\nestcell 20\nestcell `)+`\cell `+cell("New")+`\row `+cell("Imprint")+cell("Terms")+`\row\pard End\par}`)
+	require.Equal(t, "Logo | Shop\n\nsmall | "+long+"\nlarge | 20\n\nNew\nImprint | Terms\n\nEnd", c.Text)
 }
 
 func TestOpenDocumentHasItsTitleAndNoHiddenText(t *testing.T) {
@@ -268,6 +272,13 @@ func TestEdgesThatSayNothingButThePageAreLeftOut(t *testing.T) {
 func TestVowelsLeftOfTheirConsonantsStayBehindThem(t *testing.T) {
 	row := []glyph{{r: 'क', left: 20, right: 30, size: 10}, {r: 'ि', left: 12, right: 20, size: 10}, {r: 'र', left: 30, right: 38, size: 10}, {r: 'त', left: 38, right: 46, size: 10}}
 	require.Equal(t, "किरत", plain(fromLeft(row)))
+}
+
+func TestMailWhoseBoundaryIsNowhereKeepsItsText(t *testing.T) {
+	c := read(t, "a.eml", "Subject: Rent\nContent-Type: multipart/alternative; boundary=x\nContent-Transfer-Encoding: quoted-printable\n\nIt is 900 =\neuros.\n")
+	require.Equal(t, "# Rent\n\nIt is 900 euros.", c.Text)
+	c = read(t, "a.eml", "Subject: Rent\nContent-Type: multipart/mixed; boundary=x\n\nFor old programs.\n--x\nContent-Type: multipart/alternative; boundary=y\n\nIt is 900 euros.\n--x--\n")
+	require.Equal(t, "# Rent\n\nIt is 900 euros.", c.Text)
 }
 
 func TestTextThatBeginsLikeABrokenMailStaysText(t *testing.T) {

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -31,7 +32,7 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 	n.twice = 0
 	seen := drawn{last: make(map[place]int32, max(count, 0))}
 	var near placed
-	high := rune(0)
+	high, from := rune(0), 0 // from: where the characters of the last glyph begin
 	for i := range uint64(max(count, 0)) {
 		r, err := n.call("FPDFText_GetUnicode", text, i)
 		if err != nil {
@@ -61,13 +62,17 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 		if g.r == 0 {
 			continue
 		}
-		if len(out) > 0 && isLigature(out[len(out)-1], g) || !seen.again(g, out) {
-			out = append(out, g)
-		} else {
-			n.twice++
+		again := seen.again(g, out)
+		if len(out) == 0 || !sameGlyph(out[len(out)-1], g) {
+			if out = n.once(out, from); again {
+				n.twice++
+				continue
+			}
+			from = len(out)
 		}
+		out = append(out, g)
 	}
-	out = readVertical(out)
+	out = readVertical(n.once(out, from))
 	oneDirection(out)
 	return out, nil
 }
@@ -195,9 +200,22 @@ func lettersOf(letters string, g glyph) []glyph {
 	return out
 }
 
-// isLigature reports whether b is drawn by the same glyph as the same letter a before it.
-func isLigature(a, b glyph) bool {
-	return a.r == b.r && a.left == b.left && a.base == b.base && strings.ContainsRune("ftل", a.r)
+// sameGlyph reports whether b may be a further character of the glyph that a is one of.
+func sameGlyph(a, b glyph) bool {
+	return b.size > 0 && b.left < b.right && a.left == b.left && a.right == b.right && a.base == b.base
+}
+
+// once returns out with the characters from a place on, which have the place of one glyph, as often
+// as it has them: some are drawn again there, and some have two of the same letter.
+func (n *native) once(out []glyph, from int) []glyph {
+	c := out[from:]
+	for length := 1; 2*length <= len(c); length++ {
+		if len(c)%length == 0 && slices.Equal(c[length:], c[:len(c)-length]) && (length > 1 || !strings.ContainsRune("ftل", c[0].r)) {
+			n.twice += len(c) - length
+			return out[:from+length]
+		}
+	}
+	return out
 }
 
 func finite(f float32) bool { return !math.IsNaN(float64(f)) && math.Abs(float64(f)) < 1e6 }

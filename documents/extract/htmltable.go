@@ -14,7 +14,8 @@ type htmlTable struct {
 	cells  []htmlCell
 	below  map[int]htmlCell // cells that continue in the next rows, by column
 	header []string         // the first row
-	cut    bool             // blocks follow it
+	cut    bool             // blocks stand before the next row
+	again  bool             // which has the header again
 	plain  bool             // a cell of the row has headings or long text: the table arranges a page
 	from   int              // where the rows begin
 	count  int              // of the rows
@@ -107,12 +108,13 @@ func (p *page) endRow() {
 		return
 	}
 	if t.plain {
-		t.plain = false
+		var cells []string
 		for _, c := range t.cells {
+			cells = append(cells, c.text)
 			p.writeBlock(c.text)
 		}
-		t.cells, t.below = nil, map[int]htmlCell{}
-		t.cut, t.length = filled(t.header) > 1, maxInCell+1
+		t.cells, t.below, t.plain = nil, map[int]htmlCell{}, false
+		t.cut, t.again, t.length = true, isLabelled(t.header, cells[:len(cells)-1]), maxInCell+1
 		return
 	}
 	var row []string
@@ -161,8 +163,9 @@ func (p *page) endRow() {
 	case t.cut:
 		t.cut = false
 		p.requestGap(blankLine)
-		p.writeRow(t.header)
-		fallthrough
+		if t.again {
+			p.writeRow(t.header)
+		}
 	default:
 		p.pending = newLine
 	}
@@ -205,7 +208,7 @@ func (p *page) endTable() {
 	}
 	// A table in a cell is text of the cell if it is one row, or short and below other rows.
 	switch {
-	case inner.length <= maxInCell && inner.from <= longCell && (inner.count == 1 || filled(t.header) > 1):
+	case inner.length <= maxInCell && inner.from <= longCell && isCellText(inner.count, inner.length, t.header):
 		p.truncate(inner.from)
 		p.out.WriteString(inCell(inner.rows))
 	case inner.count > 1:

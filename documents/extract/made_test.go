@@ -47,3 +47,14 @@ func TestLettersOfArabicLigaturesAreInTheirOrder(t *testing.T) {
 		require.Equal(t, want, plain(row))
 	}
 }
+
+// A glyph may have two of the same letter, and be drawn twice.
+func TestLettersOfAGlyphThatAreTheSameStay(t *testing.T) {
+	for drawn, want := range map[string]string{"حبيبي": "حبيبي", "حبيحبي": "حبي", "fifi": "fi", "ff": "ff", "ffi": "ffi", "AAA": "A", "A": "A"} {
+		row := []glyph{{r: 'x', left: 1, right: 2, size: 9}}
+		for _, r := range drawn {
+			row = append(row, glyph{r: r, left: 2, right: 9, size: 9})
+		}
+		require.Equal(t, "x"+want, plain(new(native).once(row, 1)))
+	}
+}

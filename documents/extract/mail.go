@@ -190,6 +190,20 @@ func (r *mailReader) text() string {
 	return strings.Join(r.pages, "\n\n")
 }
 
+// preamble keeps what is read before the first part of a message: all of it, if its boundary is
+// nowhere.
+type preamble struct {
+	bytes.Buffer
+	ended bool
+}
+
+func (p *preamble) Write(b []byte) (int, error) {
+	if p.ended {
+		return len(b), nil
+	}
+	return p.Buffer.Write(b)
+}
+
 // part reads a part of a message. A damaged part ends the reading of the parts after it.
 func (r *mailReader) part(header func(string) string, body io.Reader, depth int) error {
 	if r.left--; r.left < 0 || depth > maxMailDepth {
@@ -205,9 +219,15 @@ func (r *mailReader) part(header func(string) string, body io.Reader, depth int)
 		name = params["name"]
 	}
 	if strings.HasPrefix(media, "multipart/") {
-		parts := multipart.NewReader(body, params["boundary"])
+		var before preamble
+		parts := multipart.NewReader(io.TeeReader(body, &before), params["boundary"])
 		for {
 			p, err := parts.NextRawPart()
+			if err != nil && !before.ended {
+				media, params, body = "text/plain", nil, io.MultiReader(&before.Buffer, body)
+				break
+			}
+			before = preamble{ended: true}
 			if err != nil { // the end, or the part is damaged
 				return nil
 			}

@@ -459,14 +459,15 @@ func (w *openWalker) writeRow(row []string) {
 // it is one row, or a short table below other rows, else as rows.
 func (w *openWalker) endInner(rows [][]string) {
 	text := inCell(rows)
-	if len(rows) == 1 || len(text) <= maxInCell && filled(w.header) > 1 {
+	if isCellText(len(rows), len(text), w.header) {
 		w.cell = append(w.cell, text)
 		return
 	}
+	w.cut = w.broken && w.cut || isLabelled(w.header, w.row)
+	w.broken = true
 	if text := strings.TrimSpace(strings.Join(w.cell, " ")); text != "" {
 		w.row = append(w.row, text)
 	}
-	w.broken, w.cut = true, filled(w.header) > 1
 	for _, r := range slices.Concat([][]string{w.row, nil}, rows, [][]string{nil}) {
 		switch {
 		case len(w.outer) > 1:

@@ -369,16 +369,12 @@ func (w *officeText) endRow() {
 			return
 		}
 		frame, framed := t.frame()
-		long := func(c officeCell) bool { return len(c.text) > maxInCell }
-		if filled(t.above) > 1 && len(t.cells) > 1 && !slices.ContainsFunc(t.cells, long) {
-			framed = false
-		}
 		cells := w.places(t)
 		n := len(w.tables)
 		switch {
 		case n == 1 && framed:
 			w.writeFrame(frame)
-			t.cut = filled(t.header) > 1
+			t.cut = isLabelled(t.header, cells[:len(cells)-1])
 			w.ended()
 		case n == 1:
 			if t.cut {
@@ -409,7 +405,7 @@ func (t *officeTable) frame() (all officeCell, framed bool) {
 				rows++
 			}
 		}
-		return rows > 1 || len(t.cells) == 1 && len(c.nested) > 0
+		return len(t.cells) == 1 && len(c.nested) > 0 || !isCellText(rows, len(c.text), t.above)
 	}
 	if !slices.ContainsFunc(t.cells, isTable) {
 		return officeCell{}, false

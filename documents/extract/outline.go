@@ -97,6 +97,21 @@ func inCell(rows [][]string) string {
 	return strings.Join(out, "; ")
 }
 
+// isCellText reports whether a table in a cell, of so many rows and bytes, is text of that cell: it
+// is one row, or short and below other rows.
+func isCellText(rows, length int, header []string) bool {
+	return rows <= 1 || length <= maxInCell && filled(header) > 1
+}
+
+// maxLabel is the length in bytes of the longest label of a row.
+const maxLabel = 100
+
+// isLabelled reports whether the rows after one with a table in a cell need the header again: the
+// cells before that table begin with a label. Else the table around it arranges a page.
+func isLabelled(header, before []string) bool {
+	return filled(header) > 1 && len(before) > 0 && len(strings.TrimSpace(before[0])) <= maxLabel
+}
+
 // filled counts the cells that are not empty.
 func filled(cells []string) (n int) {
 	for _, c := range cells {

@@ -370,15 +370,15 @@ func (r *rtfReader) endInner() {
 	if len(r.inner) > 0 {
 		t := &r.inner[0]
 		t.endRow()
-		if len(t.rows) > 1 && (len(inCell(t.rows)) > maxInCell || filled(r.header) < 2) {
+		if !isCellText(len(t.rows), len(inCell(t.rows)), r.header) {
+			r.cut = r.broken && r.cut || isLabelled(r.header, r.cells)
 			r.o.row(append(r.cells, t.before))
 			r.o.endTable()
 			for _, row := range t.rows {
 				r.o.row(row)
 			}
 			r.o.endTable()
-			r.cells, *t = nil, rtfTable{}
-			r.broken, r.cut = true, filled(r.header) > 1
+			r.cells, *t, r.broken = nil, rtfTable{}, true
 		}
 	}
 	r.closeInner(1)

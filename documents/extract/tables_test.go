@@ -94,10 +94,28 @@ func TestPageKeepsTheRowsOfATableInACell(t *testing.T) {
 		"one row": {table(cells("Basic", table(cells("small", "10", "100")), "new")), "Basic | small: 10, 100 | new"},
 		"long": {table(header, cells("Basic", table(cells("small", long), cells("large", "20")), "new"), cells("Pro", "30", "old")),
 			"Plan | Prices | Note\n\nBasic\n\nsmall | " + long + "\nlarge | 20\n\nnew\n\nPlan | Prices | Note\nPro | 30 | old"},
+		"a page with a title": {table(cells("Logo", "Shop"), cells(table(cells("small", long), cells("large", "20")), "New"), cells("Imprint", "Terms")),
+			"Logo | Shop\n\nsmall | " + long + "\nlarge | 20\n\nNew\n\nImprint | Terms"},
 		"a page": {table(cells(prices, prices)), "Size | Month | Year\nsmall | 10 | 100\nlarge |  | 200\n\nSize | Month | Year\nsmall | 10 | 100\nlarge |  | 200"},
 	} {
 		text, err := All().Text(t.Context(), "html", []byte(tc.in))
 		require.NoError(t, err)
 		require.Equal(t, tc.want, text, name)
+	}
+}
+
+func TestRowsAfterATableInACellHaveTheHeaderAgainIfTheirTableHasLabels(t *testing.T) {
+	long := strings.TrimSpace(strings.Repeat("long ", 60))
+	inner := wordCell("", wordTable(wordRow(wordCell("", "small"), wordCell("", long)), wordRow(wordCell("", "large"), wordCell("", "20"))))
+	rows := "small | " + long + "\nlarge | 20"
+	for body, want := range map[string]string{
+		wordTable(wordRow(wordCell("", "Plan"), wordCell("", "Prices")), wordRow(wordCell("", "Basic"), inner), wordRow(wordCell("", "Pro"), wordCell("", "30"))):    "Plan | Prices\nBasic\n\n" + rows + "\n\nPlan | Prices\nPro | 30",
+		wordTable(wordRow(wordCell("", "Logo"), wordCell("", "Shop")), wordRow(inner, wordCell("", "New")), wordRow(wordCell("", "Imprint"), wordCell("", "Terms"))): "Logo | Shop\n" + rows + "\n\nNew\n\nImprint | Terms",
+	} {
+		parts := wordParts(body)
+		delete(parts, "word/footnotes.xml")
+		got, err := All().Text(t.Context(), "docx", zipped(parts))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
 	}
 }
