@@ -144,10 +144,11 @@ const searchSettings = `SELECT set_config('hnsw.iterative_scan', 'relaxed_order'
 	set_config('hnsw.ef_search', '200', true), set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true)`
 
 // readNearest reads candidates from the index of that many dimensions. OFFSET 0 keeps the
-// condition from becoming a join, for which the planner might not use the index.
+// condition from becoming a join, for which the planner might not use the index. IS TRUE: readLarge.
 func readNearest(dimensions int) string {
 	return fmt.Sprintf(`SELECT v.id, v.vector FROM chunk_vectors v
-		WHERE vector_dims(v.meaning) = %[1]d AND EXISTS (SELECT FROM chunks c JOIN documents d ON d.id = c.doc_id WHERE c.id = v.id AND `+isVisible+` OFFSET 0)
+		WHERE vector_dims(v.meaning) = %[1]d AND EXISTS (SELECT FROM chunks c
+			WHERE c.id = v.id AND (c.doc_id IN (SELECT d.id FROM documents d WHERE `+isVisible+`)) IS TRUE OFFSET 0)
 		ORDER BY (v.meaning::halfvec(%[1]d)) <#> $5::text::halfvec(%[1]d) LIMIT $6`, dimensions)
 }
 
