@@ -372,7 +372,7 @@ func TestDocumentIsAnInputAndItsFactsAreProposedWithoutAModel(t *testing.T) {
 	doc := c.upload("Retention policy", retention)
 	b := c.newBoard(churn)
 	end := last(c.ask("Add the facts of @Retention policy as facts", object{"tagged_doc_ids": []string{doc}}))
-	require.Contains(t, end.Response, "I propose the document as an input.\nI propose 2 facts, each with the words of the document that say it.")
+	require.Contains(t, end.Response, "I propose the document as an input.\nI propose 2 facts, with the words of the document that say so.")
 	now := c.board(b.ID)
 	require.Len(t, now.Proposals, 3)
 	slices.SortFunc(now.Proposals, func(a, b board.Proposal) int { return strings.Compare(a.ID, b.ID) })
@@ -468,8 +468,8 @@ func TestFSQuestionsAboutADiscoveryWithoutAModel(t *testing.T) {
 	}{
 		{"FS-AskQuestionAboutDiscovery", "What about N-1?", []string{"[N-1] (insight): Price matters most.", "It rests on [F-1]."}},
 		{"FS-AskForSummary", "Please summarize the discovery", []string{"**Churn**", "Goal: Find out why customers leave", "1 input, 2 facts, 1 insight, 0 recommendations, 0 outputs"}},
-		{"FS-AskForGapAnalysis", "What is missing?", []string{"There is no recommendation yet.", "[F-2]"}},
-		{"FS-ChatProactiveSuggestions", "What do you suggest as next steps?", []string{"There is no recommendation yet.", "These items rest on nothing:"}},
+		{"FS-AskForGapAnalysis", "What is missing?", []string{"There are no recommendations yet.", "[F-2]"}},
+		{"FS-ChatProactiveSuggestions", "What do you suggest as next steps?", []string{"There are no recommendations yet.", "These items rest on nothing:"}},
 		{"FS-ChatSuggestMissingConnections", "Suggest missing connections", []string{"[F-2] could rest on [I-1]"}},
 	} {
 		for _, dialect := range []string{"native", "discovery"} {
