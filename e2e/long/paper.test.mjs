@@ -15,7 +15,7 @@ for (const [name, look] of Object.entries({ desktop: dark, phone: { ...phone, co
     await arrive(look);
     await page.goto("/");
     await page.evaluate(() => localStorage.setItem("palaver.theme", "dark"));
-    await ask(page, "Show everything");
+    await ask(page, "When is the capital plan submitted?");
     await answer(page, 1);
     const number = answers(page).locator("td", { hasText: "1,200" });
     assert.deepEqual(await number.evaluate((el) => [getComputedStyle(el).textAlign, getComputedStyle(el).fontVariantNumeric]), ["right", "tabular-nums"]);
