@@ -148,7 +148,7 @@ type corpus struct {
 type corpora struct {
 	mu     sync.Mutex
 	last   map[string]corpus
-	latest corpus
+	latest []string // languages
 }
 
 const (
@@ -163,7 +163,9 @@ func search[R any](s *Store, see rules.Visible, docIDs []string, small, large st
 	s.corpora.mu.Lock()
 	known, searched := s.corpora.last[key]
 	if !searched {
-		known = s.corpora.latest // most libraries of an installation have the same languages
+		// Most libraries of an installation have the same languages. The statement for few chunks
+		// ends at once if there are many.
+		known.languages = s.corpora.latest
 	}
 	s.corpora.mu.Unlock()
 	for try := 1; ; try++ {
@@ -181,7 +183,7 @@ func search[R any](s *Store, see rules.Visible, docIDs []string, small, large st
 			if s.corpora.last == nil || len(s.corpora.last) >= maxCorpora {
 				s.corpora.last = map[string]corpus{}
 			}
-			s.corpora.last[key], s.corpora.latest = is, is
+			s.corpora.last[key], s.corpora.latest = is, is.languages
 			return out, nil
 		}
 		known = is
