@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { Editor } from "@tiptap/core";
 import { AllSelection } from "@tiptap/pm/state";
-import { afterEach, expect, it } from "vitest";
-import { append, endPlace, extensions, type Listener } from "./editor";
+import { afterEach, expect, it, vi } from "vitest";
+import { append, endPlace, extensions, removeMention, removeText, type Listener } from "./editor";
 import { docOf } from "./outgoing";
 
 const listener: Listener = { onAsk: () => {}, onListKey: () => false, enterSends: () => true, onEnter: () => {}, onEscape: () => {}, onPaste: () => {}, placeholder: () => "", attributes: () => ({}) };
@@ -17,7 +17,10 @@ function write(marked: string) {
   editor.commands.setTextSelection({ from: first + 1, to: last === first ? first + 1 : last });
 }
 
-afterEach(() => editor.destroy());
+afterEach(() => {
+  vi.useRealTimers();
+  editor.destroy();
+});
 
 it.each([
   ["to an empty text, before the caret", "|", "@Notes typed"],
@@ -66,4 +69,22 @@ it.each([
   append(editor, notes, 1 + then.length);
   editor.view.dispatch(editor.state.tr.insertText("typed"));
   expect(editor.getText()).toBe(after);
+});
+
+it.each([
+  ["an appended mention", () => append(editor, notes), "See @Zero @Notes "],
+  ["a removed mention", () => removeMention(editor, "d0"), "See "],
+  ["a removed text", () => removeText(editor, "See"), " @Zero "],
+])("undo takes back %s alone, and what was deleted just after it alone", (_, act, after) => {
+  vi.setSystemTime(1); // changes at the same time are one for undo
+  write("See |");
+  append(editor, { ...notes, id: "d0", label: "Zero" });
+  act();
+  expect(editor.getText()).toBe(after);
+  editor.commands.clearContent(true);
+  expect(editor.getText()).toBe("");
+  editor.commands.undo();
+  expect(editor.getText()).toBe(after);
+  editor.commands.undo();
+  expect(editor.getText()).toBe("See @Zero ");
 });

@@ -5,6 +5,7 @@ import { Mention } from "@tiptap/extension-mention";
 import { Paragraph } from "@tiptap/extension-paragraph";
 import { Text } from "@tiptap/extension-text";
 import { Placeholder, UndoRedo } from "@tiptap/extensions";
+import { closeHistory } from "@tiptap/pm/history";
 import { TextSelection, type Transaction } from "@tiptap/pm/state";
 import { mentionLabel } from "./labels";
 import { docOf, mentionNode, mentionOf, type Mention as Mentioned } from "./outgoing";
@@ -122,13 +123,19 @@ export function append(editor: Editor, what: Mentioned, at = endOf(editor)): voi
   if (end < last) {
     const [from, to] = [selection.anchor, selection.head].map((pos) => tr.mapping.map(pos, selection.empty ? 1 : -1));
     tr.setSelection(TextSelection.create(tr.doc, from!, to));
-    editor.view.dispatch(tr);
+    change(editor, tr);
     return;
   }
   const [anchor, head] = [within(selection.anchor), within(selection.head)];
   const along = !gap && anchor === end && head === end;
   tr.setSelection(along ? TextSelection.atEnd(tr.doc) : TextSelection.create(tr.doc, anchor, head));
-  editor.view.dispatch(tr);
+  change(editor, tr);
+}
+
+/** Makes a change that undo takes back alone, without what the user typed just before or after it. */
+function change(editor: Editor, tr: Transaction): void {
+  editor.view.dispatch(closeHistory(tr));
+  editor.view.dispatch(closeHistory(editor.state.tr));
 }
 
 const endOf = (editor: Editor): number => editor.state.doc.content.size - 1;
@@ -165,7 +172,7 @@ export function removeText(editor: Editor, words: string): void {
       tr.delete(tr.mapping.map(pos + from), tr.mapping.map(pos + at + words.length));
     }
   });
-  editor.view.dispatch(tr);
+  change(editor, tr);
 }
 
 /** Removes every mention of a document from the message, with the space after it. */
@@ -176,5 +183,5 @@ export function removeMention(editor: Editor, id: string): void {
     const end = pos + node.nodeSize;
     tr.delete(tr.mapping.map(pos), tr.mapping.map(doc.textBetween(end, Math.min(end + 1, doc.content.size), "\n", "\ufffc") === " " ? end + 1 : end));
   });
-  editor.view.dispatch(tr);
+  change(editor, tr);
 }
