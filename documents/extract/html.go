@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 var webPage = Type{
@@ -112,7 +113,7 @@ func reversedItems(raw []byte) []int {
 	}
 }
 
-var charsetOf = regexp.MustCompile(`(?i)<(?:meta|\?xml)[^>]{0,400}?(?:charset|encoding)\s*=\s*["']?\s*([-\w:.]{2,40})`)
+var charsetOf = lazyregexp.New(`(?i)<(?:meta|\?xml)[^>]{0,400}?(?:charset|encoding)\s*=\s*["']?\s*([-\w:.]{2,40})`)
 
 // declaredCharset returns the encoding that a page names, wherever it stands in it, or "".
 func declaredCharset(raw []byte) string {

@@ -1,10 +1,11 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // hyphens decides whether a hyphen at the end of a line belongs to a compound, or only cuts
@@ -62,7 +63,7 @@ func wordAfter(s string) string {
 }
 
 // rangeEnd matches a range of numbers that is cut after its hyphen.
-var rangeEnd = regexp.MustCompile(`(\d[-–])\n(\d+[\s%€$£,;])`)
+var rangeEnd = lazyregexp.New(`(\d[-–])\n(\d+[\s%€$£,;])`)
 
 // resolve returns a page's text with the words that are cut at the ends of lines.
 func (h hyphens) resolve(page string) string {

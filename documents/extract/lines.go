@@ -2,13 +2,13 @@ package extract
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // A line of a page, in the order in which it is read. Sizes and places are in points.
@@ -269,7 +269,7 @@ func wideParts(row []glyph, rightToLeft bool) [][]glyph {
 	return append(parts, row[from:])
 }
 
-var listMark = regexp.MustCompile(`^(?:[^\pL\pN]{1,2}|[(\[]?[\pL\d]{1,4}[.)\]:]|\d+(?:\.\d+)+\.?|§+ ?\d*)$`)
+var listMark = lazyregexp.New(`^(?:[^\pL\pN]{1,2}|[(\[]?[\pL\d]{1,4}[.)\]:]|\d+(?:\.\d+)+\.?|§+ ?\d*)$`)
 
 // isListMark reports whether a part of a line is the number or bullet of what follows it.
 func isListMark(part []glyph, next rune) bool {
@@ -491,7 +491,7 @@ var (
 	superscripts  = runeMap("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
 	subscripts    = runeMap("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 	superLetters  = runeMap("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
-	fractionMark  = regexp.MustCompile(`[⁰¹²³⁴-⁹]+[/⁄][₀-₉\d]+`)
+	fractionMark  = lazyregexp.New(`[⁰¹²³⁴-⁹]+[/⁄][₀-₉\d]+`)
 	toPlainDigits = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9",
 		"₀", "0", "₁", "1", "₂", "2", "₃", "3", "₄", "4", "₅", "5", "₆", "6", "₇", "7", "₈", "8", "₉", "9", "⁄", "/")
 )

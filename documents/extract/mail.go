@@ -10,13 +10,13 @@ import (
 	"mime/multipart"
 	"mime/quotedprintable"
 	"net/mail"
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/text/encoding/htmlindex"
 
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 var mailFile = Type{
@@ -37,9 +37,9 @@ var subjectNames = language.NewSet("subject betreff objet asunto oggetto onderwe
 	"tárgy subiect tema тема θέμα konu 主题 主旨 件名 제목 الموضوع נושא")
 
 var (
-	textField = regexp.MustCompile(`^(\pL[\pL\pM\pN /_-]{0,60}?)\s*[:：]\s*(.*)$`)
+	textField = lazyregexp.New(`^(\pL[\pL\pM\pN /_-]{0,60}?)\s*[:：]\s*(.*)$`)
 	// sentBy matches an address, or a year and a time of day.
-	sentBy = regexp.MustCompile(`\S@\S|\b(?:19|20)\d\d\b.*\d[:.h]\d\d|\d[:.h]\d\d.*\b(?:19|20)\d\d\b`)
+	sentBy = lazyregexp.New(`\S@\S|\b(?:19|20)\d\d\b.*\d[:.h]\d\d|\d[:.h]\d\d.*\b(?:19|20)\d\d\b`)
 )
 
 // textMail reads a message in a text file; isMail is false for other texts. Either it is the message
@@ -128,7 +128,7 @@ func mailContent(ctx context.Context, raw []byte) (Content, error) {
 	return mailText(header("Subject"), fields, r.text(), r.attached), nil
 }
 
-var headerLine = regexp.MustCompile(`^(?:[!-9;-~]+:|[ \t]|\r?$)`)
+var headerLine = lazyregexp.New(`^(?:[!-9;-~]+:|[ \t]|\r?$)`)
 
 // foldedHeader returns a message in which each line of the header that is none continues the
 // line before it. Some programs break long names without the space that marks it.
@@ -284,7 +284,7 @@ func (r *mailReader) part(header func(string) string, body io.Reader, depth int)
 
 // quoteHead matches the line that mail programs write above a quotation: it names a day or a
 // person and ends in a colon.
-var quoteHead = regexp.MustCompile(`^(>\s*)*\S.{5,200}(\d{1,4}|<[^>]+@[^>]+>).*:\s*$`)
+var quoteHead = lazyregexp.New(`^(>\s*)*\S.{5,200}(\d{1,4}|<[^>]+@[^>]+>).*:\s*$`)
 
 // splitQuotes moves the lines that quote earlier messages, and the lines above them that say
 // so, after the text that is new.

@@ -2,9 +2,10 @@ package extract
 
 import (
 	"context"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 var markdown = Type{
@@ -64,8 +65,8 @@ func textContent(text string, bare bool) (c Content, err error) {
 func frontMatter(text string, bare bool) (fields []field, body string, ok bool) {
 	for _, form := range []struct {
 		open   string
-		closed *regexp.Regexp
-		keys   *regexp.Regexp
+		closed *lazyregexp.Regexp
+		keys   *lazyregexp.Regexp
 	}{{"---\n", yamlEnd, yamlKey}, {"+++\n", tomlEnd, tomlKey}} {
 		rest, found := strings.CutPrefix(text, form.open)
 		if end := form.closed.FindStringIndex(rest[:wholeRunes(rest, maxFrontMatter)]); found && end != nil {
@@ -101,21 +102,21 @@ func distinct(fields []field) bool {
 }
 
 var (
-	yamlEnd = regexp.MustCompile(`(?m)^(?:---|\.\.\.)[ \t]*$`)
-	tomlEnd = regexp.MustCompile(`(?m)^\+\+\+[ \t]*$`)
-	yamlKey = regexp.MustCompile(`^["']?(\pL[\pL\pN _./@-]{0,39}?)["']?[ \t]*:(?:[ \t]+(.*))?$`)
-	tomlKey = regexp.MustCompile(`^["']?([\pL_][\pL\pN_.-]{0,39})["']?[ \t]*=[ \t]*(.*)$`)
+	yamlEnd = lazyregexp.New(`(?m)^(?:---|\.\.\.)[ \t]*$`)
+	tomlEnd = lazyregexp.New(`(?m)^\+\+\+[ \t]*$`)
+	yamlKey = lazyregexp.New(`^["']?(\pL[\pL\pN _./@-]{0,39}?)["']?[ \t]*:(?:[ \t]+(.*))?$`)
+	tomlKey = lazyregexp.New(`^["']?([\pL_][\pL\pN_.-]{0,39})["']?[ \t]*=[ \t]*(.*)$`)
 	// listInBrackets matches a list of YAML, which may end in a later line; "[a](b)" is a link.
-	listInBrackets = regexp.MustCompile(`^\[[^\]]*\]?$`)
-	blockOfText    = regexp.MustCompile(`^[>|][-+0-9]*$`)
-	section        = regexp.MustCompile(`^\[+[^\[\]=]+\]+$`) // of TOML
+	listInBrackets = lazyregexp.New(`^\[[^\]]*\]?$`)
+	blockOfText    = lazyregexp.New(`^[>|][-+0-9]*$`)
+	section        = lazyregexp.New(`^\[+[^\[\]=]+\]+$`) // of TOML
 )
 
 // fieldsOf reads lines of keys and values; a line that is indented or an item continues the
 // value before it. ok is false if a line is neither. Values are not parsed further: "1.10" is no
 // number, and data that a parser would refuse are read, too. Comments and sections stand between
 // marks only: above a text, "# Leave" is its heading.
-func fieldsOf(data string, keys *regexp.Regexp, marked bool) (fields []field, ok bool) {
+func fieldsOf(data string, keys *lazyregexp.Regexp, marked bool) (fields []field, ok bool) {
 	folded := false // the value is a text of several lines
 	for line := range strings.Lines(data) {
 		trimmed := strings.TrimSpace(line)

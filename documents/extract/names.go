@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/layout"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 const (
@@ -20,14 +20,14 @@ const (
 
 var (
 	// labelledLine matches a line such as "Tenant: Ann Lee", "Invoice no. 2026-014".
-	labelledLine = regexp.MustCompile(`(?m)^[\pL][\pL .()/-]{1,30}:[ \t]*(\S[^\n]{1,80})$`)
+	labelledLine = lazyregexp.New(`(?m)^[\pL][\pL .()/-]{1,30}:[ \t]*(\S[^\n]{1,80})$`)
 	// betweenParties matches the parties of a contract: "between A Ltd (the "Tenant") and B Ltd".
-	betweenParties = regexp.MustCompile(`(?is)\b(?:between|zwischen|entre|tra|tussen)\b[:\s]+(.{3,160}?)\s+(?:and|und|et|y|e|en)\s+(.{3,120}?)(?:[,;(\n]|\.\s|$)`)
+	betweenParties = lazyregexp.New(`(?is)\b(?:between|zwischen|entre|tra|tussen)\b[:\s]+(.{3,160}?)\s+(?:and|und|et|y|e|en)\s+(.{3,120}?)(?:[,;(\n]|\.\s|$)`)
 	// companyName matches words in capitals before the form of a company.
-	companyName = regexp.MustCompile(`(?:[\p{Lu}\d][\pL\d&.'’-]*[ ,]+){1,5}(?:Inc|Ltd|LLC|LLP|PLC|plc|Limited|Corporation|Corp|Company|COMPANY|CORPORATION|INC|LTD|GmbH|AG|KG|SE|SA|S\.A|SAS|SARL|BV|B\.V|NV|SpA|S\.p\.A|Srl|AB|Oy|ApS|A/S|GROUP|Group|Holdings|HOLDINGS)\b\.?`)
+	companyName = lazyregexp.New(`(?:[\p{Lu}\d][\pL\d&.'’-]*[ ,]+){1,5}(?:Inc|Ltd|LLC|LLP|PLC|plc|Limited|Corporation|Corp|Company|COMPANY|CORPORATION|INC|LTD|GmbH|AG|KG|SE|SA|S\.A|SAS|SARL|BV|B\.V|NV|SpA|S\.p\.A|Srl|AB|Oy|ApS|A/S|GROUP|Group|Holdings|HOLDINGS)\b\.?`)
 	// code matches the number of a document: "2026-014", "HR-12/2025", "FORM 10-K".
-	code      = regexp.MustCompile(`\b(?:[A-Z]{2,10}[ -])?\d{1,6}(?:[-/][A-Z\d]{1,6})+\b|\b[A-Z]{2,6}-\d{1,6}\b`)
-	versionOf = regexp.MustCompile(`(?i)\b(?:version|revision|rev\.|ausgabe|stand|versión|versione|versie)[ :]{1,2}(?:v|no\.? )?(\d+(?:\.\d+)*)\b`)
+	code      = lazyregexp.New(`\b(?:[A-Z]{2,10}[ -])?\d{1,6}(?:[-/][A-Z\d]{1,6})+\b|\b[A-Z]{2,6}-\d{1,6}\b`)
+	versionOf = lazyregexp.New(`(?i)\b(?:version|revision|rev\.|ausgabe|stand|versión|versione|versie)[ :]{1,2}(?:v|no\.? )?(\d+(?:\.\d+)*)\b`)
 )
 
 // ownNames returns what a document calls itself on its first page: the title in its metadata

@@ -1,9 +1,10 @@
 package extract
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 const maxListLevel = 9
@@ -207,7 +208,7 @@ func (l *wordList) next(level int) string {
 	return l.written(level)
 }
 
-var levelNumber = regexp.MustCompile(`%[1-9]`)
+var levelNumber = lazyregexp.New(`%[1-9]`)
 
 func (l *wordList) written(level int) string {
 	at := l.levels[level]

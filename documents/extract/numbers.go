@@ -2,11 +2,12 @@ package extract
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/xuri/excelize/v2"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // maxFormats is how many formats a numberWriter knows.
@@ -19,9 +20,9 @@ const generalFormat = "General"
 var builtInNumbers = map[int]string{46: "[h]:mm:ss", 48: "##0.0E+0"}
 
 var (
-	elapsedTime  = regexp.MustCompile(`(?i)\[(?:h+|m+|s+)\]`)
-	thousandsExp = regexp.MustCompile(`^[#0]{2,}(?:\.([0#]*))?E\+0+$`)
-	condition    = regexp.MustCompile(`\[(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)\]`)
+	elapsedTime  = lazyregexp.New(`(?i)\[(?:h+|m+|s+)\]`)
+	thousandsExp = lazyregexp.New(`^[#0]{2,}(?:\.([0#]*))?E\+0+$`)
+	condition    = lazyregexp.New(`\[(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)\]`)
 )
 
 // unusual reports whether excelize writes numbers in a format otherwise than people see them:
@@ -32,7 +33,7 @@ func unusual(code string) bool {
 	return elapsedTime.MatchString(bare) || thousandsExp.MatchString(bare) || condition.MatchString(bare)
 }
 
-var quotedText = regexp.MustCompile(`"[^"]*"`)
+var quotedText = lazyregexp.New(`"[^"]*"`)
 
 // numberWriter writes numbers as spreadsheets show them.
 type numberWriter struct {

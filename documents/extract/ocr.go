@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // OCR reads pages that are pictures with the program tesseract. Linux and macOS only.
@@ -107,7 +108,7 @@ func (o *OCR) Scan(ctx context.Context, sourceType string, raw []byte, page int)
 }
 
 // cutWord matches a word that is cut at the end of a line.
-var cutWord = regexp.MustCompile(`(\pL)[-\x{2010}]\n(\pL)`)
+var cutWord = lazyregexp.New(`(\pL)[-\x{2010}]\n(\pL)`)
 
 // scanText returns a text of OCR.Scan as the text of a page, for joinPages.
 func scanText(s string) string {

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 var (
@@ -324,7 +325,7 @@ func (w *openWalker) start(t xml.StartElement) {
 	}
 }
 
-var equation = regexp.MustCompile(`<(?:math:)?math\b`)
+var equation = lazyregexp.New(`<(?:math:)?math\b`)
 
 // object writes an equation in its place in the text, and the numbers of a chart or the cells of
 // a table that was made by another program below the paragraph. The tables of a spreadsheet have

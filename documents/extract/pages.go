@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // joinPages makes one clean text of pages and returns where each page begins in it. It
@@ -141,7 +141,7 @@ func textLines(lines []string) int {
 }
 
 // hasAmountOrDate matches amounts, with decimals or a currency, and dates in figures.
-var hasAmountOrDate = regexp.MustCompile(`\d[.,]\d{2}(?:\D|$)|\d\s*[\p{Sc}%]|\p{Sc}\s*\d|\d{1,4}[./-]\d{1,2}[./-]\d{2,4}`)
+var hasAmountOrDate = lazyregexp.New(`\d[.,]\d{2}(?:\D|$)|\d\s*[\p{Sc}%]|\p{Sc}\s*\d|\d{1,4}[./-]\d{1,2}[./-]\d{2,4}`)
 
 // counters finds page numbers: numbers at the edges of pages that rise by one from page to
 // page and stand alone, with the number of all pages, or with a word for a page.
@@ -159,7 +159,7 @@ const pageNames = `page|pages|p|pg|seite|s|blatt|pagina|página|pág|pag|side|si
 
 // pageCounter matches what a program writes around the numbers of a page and of all pages: "Page 2 of 5", or
 // "Seite von" where the numbers are left out.
-var pageCounter = regexp.MustCompile(`(?i)^[\d\s.:,/|()‹›<>·–—-]*(?:(?:` + pageNames + `|slide|folie|diapositive|diapositiva|dia)(?:[\d\s.:,/|()–—-]+(?:\pL{1,4}[\d\s.:,/|()–—-]*)?)?|(?:of|von|sur|de|di|van|av|af|z|из)[\d\s–—-]*)?$`)
+var pageCounter = lazyregexp.New(`(?i)^[\d\s.:,/|()‹›<>·–—-]*(?:(?:` + pageNames + `|slide|folie|diapositive|diapositiva|dia)(?:[\d\s.:,/|()–—-]+(?:\pL{1,4}[\d\s.:,/|()–—-]*)?)?|(?:of|von|sur|de|di|van|av|af|z|из)[\d\s–—-]*)?$`)
 
 // isPageCounter reports whether a header or a footer says nothing but the page.
 func isPageCounter(text string) bool {
@@ -167,11 +167,11 @@ func isPageCounter(text string) bool {
 }
 
 var (
-	pageWord     = regexp.MustCompile(`(?i)^\s*(?:page|seite|pagina|página|pág|side|sida|sivu|strona|str|strana|stránka|oldal|sayfa|страница|стр|halaman|trang)\b`)
-	onlyNumber   = regexp.MustCompile(`^[^\pL\pN.,]{0,3}\s*(\d{1,5})\s*[^\pL\pN,%°]{0,3}$`)
-	numberOfAll  = regexp.MustCompile(`^(?:[^\d]{0,20})(\d{1,5})(\s*(?:/|\||[^\d]{1,12}\s)\s*)(\d{1,5})[^\pL\pN%]{0,3}$`)
-	numberOfPage = regexp.MustCompile(`^(?i:[^\pL\pN]{0,3}(?:` + pageNames + `)[.:]?\s*[-–]?\s*(\d{1,5})(?:\s*[页頁ページ]*)[^\pL\pN]{0,3})$`)
-	pageAfter    = regexp.MustCompile(`^[^\pL\pN]{0,3}(\d{1,5})\s?(?:페이지|ページ|页|頁|쪽|\. oldal|หน้า)[^\pL\pN]{0,3}$`)
+	pageWord     = lazyregexp.New(`(?i)^\s*(?:page|seite|pagina|página|pág|side|sida|sivu|strona|str|strana|stránka|oldal|sayfa|страница|стр|halaman|trang)\b`)
+	onlyNumber   = lazyregexp.New(`^[^\pL\pN.,]{0,3}\s*(\d{1,5})\s*[^\pL\pN,%°]{0,3}$`)
+	numberOfAll  = lazyregexp.New(`^(?:[^\d]{0,20})(\d{1,5})(\s*(?:/|\||[^\d]{1,12}\s)\s*)(\d{1,5})[^\pL\pN%]{0,3}$`)
+	numberOfPage = lazyregexp.New(`^(?i:[^\pL\pN]{0,3}(?:` + pageNames + `)[.:]?\s*[-–]?\s*(\d{1,5})(?:\s*[页頁ページ]*)[^\pL\pN]{0,3})$`)
+	pageAfter    = lazyregexp.New(`^[^\pL\pN]{0,3}(\d{1,5})\s?(?:페이지|ページ|页|頁|쪽|\. oldal|หน้า)[^\pL\pN]{0,3}$`)
 )
 
 // counter returns the number of a part of a line that may be a page number, and what all
@@ -180,7 +180,7 @@ func (c counters) counter(part string) (shape string, number int, ok bool) {
 	if len(part) > 60 {
 		return "", 0, false
 	}
-	for _, form := range []*regexp.Regexp{onlyNumber, numberOfAll, numberOfPage, pageAfter} {
+	for _, form := range []*lazyregexp.Regexp{onlyNumber, numberOfAll, numberOfPage, pageAfter} {
 		m := form.FindStringSubmatchIndex(part)
 		if m == nil {
 			continue

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 var sheetsFile = officeFile(Type{
@@ -90,7 +90,7 @@ func dropEmptyStyles(book *excelize.File) {
 }
 
 // emptyStyle matches the beginning of a cell's tag up to a style without a value.
-var emptyStyle = regexp.MustCompile(`(<(?:\w+:)?c\b[^<>]*?) s=""`)
+var emptyStyle = lazyregexp.New(`(<(?:\w+:)?c\b[^<>]*?) s=""`)
 
 // parsedAsWhole reports whether excelize parses a part into structures in memory, which are
 // many times larger than the XML. Excelize streams sheets and long lists of strings.
@@ -188,9 +188,9 @@ func clearDates(book *excelize.File) error {
 }
 
 var (
-	numericDate = regexp.MustCompile(`(?i)\b(?:m{1,2}|d{1,2})\\?[-/]\\?(?:m{1,2}|d{1,2})\\?[-/]\\?y{2,4}\b`)
-	shortYear   = regexp.MustCompile(`(?i)(^|[^y])yy($|[^y])`)
-	quotedPart  = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]`)
+	numericDate = lazyregexp.New(`(?i)\b(?:m{1,2}|d{1,2})\\?[-/]\\?(?:m{1,2}|d{1,2})\\?[-/]\\?y{2,4}\b`)
+	shortYear   = lazyregexp.New(`(?i)(^|[^y])yy($|[^y])`)
+	quotedPart  = lazyregexp.New(`"[^"]*"|\[[^\]]*\]`)
 )
 
 // longDate begins the format of a date that is written in full as the system writes it. What
@@ -276,7 +276,7 @@ func (r *sheetReader) write(name, part string) error {
 	return nil
 }
 
-var longNumber = regexp.MustCompile(`^-?\d(\.\d+)?[Ee]\+(1\d|20)$`)
+var longNumber = lazyregexp.New(`^-?\d(\.\d+)?[Ee]\+(1\d|20)$`)
 
 // values returns the cells of a row as people see them: formulas have values, long numbers
 // all their digits, merged cells their text in each place, and hidden columns are left out.
@@ -406,14 +406,14 @@ func wholeNumber(raw, shown string) string {
 }
 
 var (
-	hiddenColumns = regexp.MustCompile(`<(?:\w+:)?col\b[^>]*>`)
-	mergedCells   = regexp.MustCompile(`<(?:\w+:)?mergeCell\s+ref=["']([A-Z]+\d+):([A-Z]+\d+)["']`)
-	pageEdges     = regexp.MustCompile(`<(?:\w+:)?((?:odd|even|first)(?:Header|Footer))[^>]*>([^<]*)<`)
-	emptyFormula  = regexp.MustCompile(`<(?:\w+:)?c\s[^>]*?\br=["']([A-Z]+\d+)["'][^>]*>\s*<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>`)
-	numberCell    = regexp.MustCompile(`<(?:\w+:)?c\s([^>]*[^>/])>\s*(?:<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?<(?:\w+:)?v>([^<]+)</`)
-	cellAttribute = regexp.MustCompile(`\b([rst])=["']([^"']*)["']`)
-	tableColumn   = regexp.MustCompile(`(?:\b([A-Za-z_][\w.]*))?\[([^\[\]#@]+)\]`)
-	edgeCode      = regexp.MustCompile(`&(?:"[^"]*"|K[0-9A-Fa-f+-]{5,6}|\d+|[PN][+-]\d+|[LCRPNDTZFAGBIUESXYOH+-])`)
+	hiddenColumns = lazyregexp.New(`<(?:\w+:)?col\b[^>]*>`)
+	mergedCells   = lazyregexp.New(`<(?:\w+:)?mergeCell\s+ref=["']([A-Z]+\d+):([A-Z]+\d+)["']`)
+	pageEdges     = lazyregexp.New(`<(?:\w+:)?((?:odd|even|first)(?:Header|Footer))[^>]*>([^<]*)<`)
+	emptyFormula  = lazyregexp.New(`<(?:\w+:)?c\s[^>]*?\br=["']([A-Z]+\d+)["'][^>]*>\s*<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>`)
+	numberCell    = lazyregexp.New(`<(?:\w+:)?c\s([^>]*[^>/])>\s*(?:<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?<(?:\w+:)?v>([^<]+)</`)
+	cellAttribute = lazyregexp.New(`\b([rst])=["']([^"']*)["']`)
+	tableColumn   = lazyregexp.New(`(?:\b([A-Za-z_][\w.]*))?\[([^\[\]#@]+)\]`)
+	edgeCode      = lazyregexp.New(`&(?:"[^"]*"|K[0-9A-Fa-f+-]{5,6}|\d+|[PN][+-]\d+|[LCRPNDTZFAGBIUESXYOH+-])`)
 )
 
 // shape reads a sheet's XML for what excelize tells only when the whole sheet is in memory.

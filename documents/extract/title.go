@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,6 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/layout"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 const (
@@ -88,15 +88,15 @@ func firstHeading(text string, marked bool) string {
 }
 
 var (
-	markdownLink = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
-	htmlTag      = regexp.MustCompile(`</?[a-zA-Z][^>]*>`)
-	slideNumber  = regexp.MustCompile(`^Slide \d+(: |$)`)
+	markdownLink = lazyregexp.New(`!?\[([^\]]*)\]\([^)]*\)`)
+	htmlTag      = lazyregexp.New(`</?[a-zA-Z][^>]*>`)
+	slideNumber  = lazyregexp.New(`^Slide \d+(: |$)`)
 	// sectionTitle matches the title of a part of a document.
-	sectionTitle = regexp.MustCompile(`^(?i:(article|section|chapter|clause|part|annex|appendix|schedule|rule|page|slide|artikel|abschnitt|kapitel|teil|anhang|seite|folie)\s+[\divxlc]+\b|§|\d+(\.\d+)*[.)]?\s)`)
+	sectionTitle = lazyregexp.New(`^(?i:(article|section|chapter|clause|part|annex|appendix|schedule|rule|page|slide|artikel|abschnitt|kapitel|teil|anhang|seite|folie)\s+[\divxlc]+\b|§|\d+(\.\d+)*[.)]?\s)`)
 	// fileTitle matches what programs write into metadata instead of a title.
-	fileTitle = regexp.MustCompile(`(?i)^microsoft \w+ - |\.(docx?|docm|pdf|xlsx?|pptx?|indd|qxd|txt|rtf|odt|odp|tex|dvi|md|html?|pages|key)$|://|\\`)
+	fileTitle = lazyregexp.New(`(?i)^microsoft \w+ - |\.(docx?|docm|pdf|xlsx?|pptx?|indd|qxd|txt|rtf|odt|odp|tex|dvi|md|html?|pages|key)$|://|\\`)
 	// namelessTitle matches headings that many documents have.
-	namelessTitle = regexp.MustCompile(`(?i)^(untitled|unbenannt|ohne titel|no title|new|neues?|document|dokument|microsoft word|word|presentation|präsentation|powerpoint[ -]präsentation|powerpoint presentation|layout|title|titel|heading|überschrift|draft|entwurf|confidential|vertraulich|internal|intern|` +
+	namelessTitle = lazyregexp.New(`(?i)^(untitled|unbenannt|ohne titel|no title|new|neues?|document|dokument|microsoft word|word|presentation|präsentation|powerpoint[ -]präsentation|powerpoint presentation|layout|title|titel|heading|überschrift|draft|entwurf|confidential|vertraulich|internal|intern|` +
 		`(table of )?contents|inhalt(sverzeichnis)?|index|abstract|summary|executive summary|zusammenfassung|introduction|einleitung|einführung|overview|überblick|übersicht|preface|vorwort|foreword|readme|read me|notes?|notizen?|agenda|appendix|anhang|references|text)( document| dokument)?[ _-]*\(?\d*\)?$`)
 )
 

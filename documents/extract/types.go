@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"mime"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // Type declares a type of document that can be read. To add one, add a file that
@@ -51,7 +51,7 @@ func All() Types {
 	return append(Types{plainText, markdown, webPage, pdfFile, wordFile, sheetsFile, slidesFile, csvFile, mailFile, outlookFile, richText, openText, openSheets}, pictureFiles...)
 }
 
-var typeName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,19}$`)
+var typeName = lazyregexp.New(`^[a-z][a-z0-9_-]{0,19}$`)
 
 // validate returns an error that says why the type cannot be used, or nil.
 func (x Type) validate() error {

@@ -2,13 +2,13 @@ package figures
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // Check returns the figures of an answer that stand neither in one of the sources nor in a text
@@ -103,9 +103,9 @@ func Check(answer string, sources, allowed []string, computed ...string) []Figur
 }
 
 var (
-	codeOrLink = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|https?://\\S+|!?\\[[^\\]\n]*\\]\\([^)\n]*\\)")
+	codeOrLink = lazyregexp.New("(?s)```.*?```|`[^`\n]*`|https?://\\S+|!?\\[[^\\]\n]*\\]\\([^)\n]*\\)")
 	// marks are numbers of citations, of list items, of headings and of clauses.
-	marks = regexp.MustCompile(`(?m)[\[【［]\^?\d+(?:\s?[-–,、]\s?\d+)*[\]】］]|^[ \t>]*(?:#{1,6}[ \t]+)?(?:[*_]{1,2})?\(?\d{1,3}(?:\.\d{1,2})*[.)](?:[*_]{1,2})?[ \t]|^[ \t]*#{1,6}[ \t]+\d+(?:\.\d+)*[ \t]|` +
+	marks = lazyregexp.New(`(?m)[\[【［]\^?\d+(?:\s?[-–,、]\s?\d+)*[\]】］]|^[ \t>]*(?:#{1,6}[ \t]+)?(?:[*_]{1,2})?\(?\d{1,3}(?:\.\d{1,2})*[.)](?:[*_]{1,2})?[ \t]|^[ \t]*#{1,6}[ \t]+\d+(?:\.\d+)*[ \t]|` +
 		`(?i:(?:§+|\b(?:art\.|articles?|sections?|clauses?|chapters?|pages?|p\.|tables?|figures?|notes?|items?|steps?|appendix|annex|artikel|abschnitt|ziffer|absatz|kapitel|seiten?|tabelle|schritt|anhang|sección|cláusula|página|capítulo|chapitre|bijlage|pagina|hoofdstuk))\s*(?:no\.?\s*)?(?:[a-z]\.?\s?)?\d+(?:\.\d+)*(?:[a-z]{1,2}\b)?(?:\s?(?:[-–,&]|and|und|et|y|en|to)\s?\d+(?:\.\d+)*)*)`)
 )
 
@@ -122,7 +122,7 @@ func withoutPowers(s string) string {
 }
 
 // counting matches numbers that count parts of a text: "(1) … (2) …", and "Option 1: …" at the beginning of a line.
-var counting = []*regexp.Regexp{regexp.MustCompile(`[(（](\d{1,2})[)）]`), regexp.MustCompile(`(?m)^[ \t*#-]*\pL+ (\d{1,2})(?:\*\*)?[:：]`)}
+var counting = []*lazyregexp.Regexp{lazyregexp.New(`[(（](\d{1,2})[)）]`), lazyregexp.New(`(?m)^[ \t*#-]*\pL+ (\d{1,2})(?:\*\*)?[:：]`)}
 
 // withoutCounting replaces with spaces the numbers that count from one to at least two.
 func withoutCounting(s string) string {
@@ -158,7 +158,7 @@ func blocksOf(s string) (out [][2]int) {
 	return out
 }
 
-var listItem = regexp.MustCompile(`^\s*(?:[-*•+]|\d{1,3}[.)])\s|^\s*\|`)
+var listItem = lazyregexp.New(`^\s*(?:[-*•+]|\d{1,3}[.)])\s|^\s*\|`)
 
 // listSizes returns how many items the lists and tables of an answer have.
 func listSizes(answer string) (out []int) {
@@ -221,7 +221,7 @@ func ScaleIn(text string) float64 {
 }
 
 // inBrackets matches a word that stands alone in brackets.
-var inBrackets = regexp.MustCompile(`[(\[]([^\s()\[\]]{1,12})[)\]]`)
+var inBrackets = lazyregexp.New(`[(\[]([^\s()\[\]]{1,12})[)\]]`)
 
 func scaleNamed(word string) float64 {
 	word = strings.ToLower(word)
@@ -359,18 +359,18 @@ func (k *knownFigures) add(text string) {
 }
 
 // withComma matches one number that has a comma.
-var withComma = regexp.MustCompile(`^[^\d\pL]*\d[\d.]*(?:,\d{3})*(?:,\d+)?(?:\.\d+)?[^\d\pL]*$`)
+var withComma = lazyregexp.New(`^[^\d\pL]*\d[\d.]*(?:,\d{3})*(?:,\d+)?(?:\.\d+)?[^\d\pL]*$`)
 
 // season matches 2023/24 and 2023-2024.
-var season = regexp.MustCompile(`\b((?:19|20))\d\d\s?[/–-]\s?(?:19|20)?(\d\d)\b`)
+var season = lazyregexp.New(`\b((?:19|20))\d\d\s?[/–-]\s?(?:19|20)?(\d\d)\b`)
 
 func (k *knownFigures) addYear(year float64) {
 	k.figures = append(k.figures, Figure{Values: []float64{year}, Step: 1, Scale: 1, Plain: true})
 }
 
 var (
-	pointDecimals = regexp.MustCompile(`\d\.\d{1,2}(?:\D|$)|\d,\d{3}\.\d`)
-	commaDecimals = regexp.MustCompile(`\d,\d{1,2}(?:\D|$)|\d\.\d{3},\d`)
+	pointDecimals = lazyregexp.New(`\d\.\d{1,2}(?:\D|$)|\d,\d{3}\.\d`)
+	commaDecimals = lazyregexp.New(`\d,\d{1,2}(?:\D|$)|\d\.\d{3},\d`)
 )
 
 // commaGroups reports whether the numbers of a text show that a comma groups digits.
@@ -389,8 +389,8 @@ var withPointGroups = language.NewSet("de es fr nl it pt")
 
 // Scales that say how their language groups digits.
 var (
-	englishScale = regexp.MustCompile(`(?i)\d\s?(?:thousand|million|billion|trillion)\b`)
-	germanScale  = regexp.MustCompile(`(?i)\d\s?(?:tausend|tsd|mio|mrd|millionen|milliarden)\b`)
+	englishScale = lazyregexp.New(`(?i)\d\s?(?:thousand|million|billion|trillion)\b`)
+	germanScale  = lazyregexp.New(`(?i)\d\s?(?:tausend|tsd|mio|mrd|millionen|milliarden)\b`)
 )
 
 // likeliest returns a figure with its likeliest reading only.
@@ -517,7 +517,7 @@ func resultRow(line string, found []Figure) bool {
 	return senses[gain][0].isIn(name) || results.isIn(name) || strings.Contains(line, "| (") || slices.ContainsFunc(found, Figure.isNegative)
 }
 
-var wordFollows = regexp.MustCompile(`^\s\pL{3,}`)
+var wordFollows = lazyregexp.New(`^\s\pL{3,}`)
 
 // percentNamed reports whether a line says that figures are in percent.
 func percentNamed(line string) bool {

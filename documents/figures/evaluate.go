@@ -7,9 +7,10 @@ import (
 	"go/parser"
 	"go/token"
 	"math/big"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 const (
@@ -33,10 +34,10 @@ func Evaluate(formula string) (*big.Rat, error) {
 
 var (
 	formulaSigns = strings.NewReplacer("×", "*", "·", "*", "÷", "/", "−", "-", "–", "-", "$", "", "€", "", "£", "", "_", "", "\n", " ", "\t", " ", "\u00a0", " ")
-	call         = regexp.MustCompile(`[A-Za-z]\s*\(`)
-	thousands    = regexp.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
-	percentage   = regexp.MustCompile(`(\d+(?:\.\d+)?|\.\d+)\s*%`)
-	leadZeros    = regexp.MustCompile(`(^|[^\d.])0+(\d)`)
+	call         = lazyregexp.New(`[A-Za-z]\s*\(`)
+	thousands    = lazyregexp.New(`\b\d{1,3}(?:,\d{3})+\b`)
+	percentage   = lazyregexp.New(`(\d+(?:\.\d+)?|\.\d+)\s*%`)
+	leadZeros    = lazyregexp.New(`(^|[^\d.])0+(\d)`)
 )
 
 // asGo writes a formula as an expression of Go: signs of currencies and thousands are left out (a

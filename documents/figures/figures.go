@@ -6,7 +6,6 @@ package figures
 import (
 	_ "embed"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // Units of a Figure, beside codes of currencies such as "EUR".
@@ -117,7 +117,7 @@ func readWords() vocabulary {
 }
 
 // number matches digits with their separators. Groups of three may stand apart.
-var number = regexp.MustCompile(`\d{1,3}(?:[ \x{a0}\x{202f}\x{2009}'’]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*`)
+var number = lazyregexp.New(`\d{1,3}(?:[ \x{a0}\x{202f}\x{2009}'’]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*`)
 
 // Find returns the figures of a text in its order. It leaves out what is part of a word
 // ("XR-200", "10-K", "Q4"), ordinals, and addresses of the web.
@@ -298,7 +298,7 @@ func (f *Figure) negate() {
 	}
 }
 
-var wordAfter = regexp.MustCompile(`^[\s\x{a0}]?(?:\(\d+\)\s?)?((?:us|au|ca|nz|hk|mex|[acrs])\$|[%‰$€£¥₹₺₩₽₴₪฿]|°\s?[cf]\b|\pL+[²³23]?(?:/\pL\b)?)`)
+var wordAfter = lazyregexp.New(`^[\s\x{a0}]?(?:\(\d+\)\s?)?((?:us|au|ca|nz|hk|mex|[acrs])\$|[%‰$€£¥₹₺₩₽₴₪฿]|°\s?[cf]\b|\pL+[²³23]?(?:/\pL\b)?)`)
 
 // readAfter reads a scale, and a unit, after a number. "per cent" and "pour cent" are two words.
 func (f *Figure) readAfter(text string) {
@@ -415,12 +415,12 @@ func unitOfRun(run string) string {
 }
 
 // pointsAfter matches words for percentage points.
-var pointsAfter = regexp.MustCompile(`^(?:percentage|percent|%|pct)[ -]points?\b|^points? de (?:pourcentage|%)|^puntos? porcentual(?:es)?\b|^%-?(?:punkte?n?|punten)\b`)
+var pointsAfter = lazyregexp.New(`^(?:percentage|percent|%|pct)[ -]points?\b|^points? de (?:pourcentage|%)|^puntos? porcentual(?:es)?\b|^%-?(?:punkte?n?|punten)\b`)
 
-var perMille = regexp.MustCompile(`^ mill?e?\b`)
+var perMille = lazyregexp.New(`^ mill?e?\b`)
 
 // basisAfter matches words for hundredths of a percentage point.
-var basisAfter = regexp.MustCompile(`^(?:basis points?|points? de base|puntos? básicos?)\b`)
+var basisAfter = lazyregexp.New(`^(?:basis points?|points? de base|puntos? básicos?)\b`)
 
 // scaleLetters are scales of amounts of money.
 var scaleLetters = map[string]float64{"k": 1e3, "t": 1e3, "m": 1e6, "b": 1e9}
@@ -591,7 +591,7 @@ func UnitIn(name string) string {
 	return ""
 }
 
-var letters = regexp.MustCompile(`\pL+`)
+var letters = lazyregexp.New(`\pL+`)
 
 // inWords returns the numbers in words that have a unit: "thirty days", not "two parties".
 func inWords(text string) []Figure {

@@ -2,10 +2,11 @@ package figures
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // formula is a calculation that a text shows, with its result.
@@ -17,16 +18,16 @@ type formula struct {
 	percent    bool    // its numbers are written in percent
 }
 
-var alone = regexp.MustCompile(`\(\s*(\d[\d.,]*)\s*\)`)
+var alone = lazyregexp.New(`\(\s*(\d[\d.,]*)\s*\)`)
 
 var (
-	formulaRun = regexp.MustCompile(`[\d.,()\[\]+\-−–*/×÷·$€£% \x{a0}]+`)
-	operator   = regexp.MustCompile(`\d[\d.,%)\]]*\s*[+\-−–*/×÷·]\s*[(\[$€£]*\s*-?[$€£]?\d`)
+	formulaRun = lazyregexp.New(`[\d.,()\[\]+\-−–*/×÷·$€£% \x{a0}]+`)
+	operator   = lazyregexp.New(`\d[\d.,%)\]]*\s*[+\-−–*/×÷·]\s*[(\[$€£]*\s*-?[$€£]?\d`)
 	goSigns    = strings.NewReplacer("[", "(", "]", ")", "%", "")
 )
 
 // rangeOf matches "4–7" and "7-4".
-var rangeOf = regexp.MustCompile(`^[( ]*(\d[\d.,]*?)\s?%?[-–](\d[\d.,]*?)[) .,%]*$`)
+var rangeOf = lazyregexp.New(`^[( ]*(\d[\d.,]*?)\s?%?[-–](\d[\d.,]*?)[) .,%]*$`)
 
 // isRange reports whether a run is a range and no difference: the first number is the smaller one.
 func isRange(run string) bool {
@@ -40,7 +41,7 @@ func isRange(run string) bool {
 }
 
 // negative matches a figure with a minus that a formula in brackets may follow: "-23 million (159-182)".
-var negative = regexp.MustCompile(`(?:^|\s)[-−–][$€£]?\d[\d.,]*\s?[%\pL]*\s*$`)
+var negative = lazyregexp.New(`(?:^|\s)[-−–][$€£]?\d[\d.,]*\s?[%\pL]*\s*$`)
 
 // formulasIn returns the calculations of a text: numbers with + - * / between them.
 func formulasIn(text string) (out []formula) {
@@ -58,7 +59,7 @@ func formulasIn(text string) (out []formula) {
 	return out
 }
 
-var tokenStart = regexp.MustCompile(`(?:^|[ \x{a0}(\[])[-(\[$€£\d]`)
+var tokenStart = lazyregexp.New(`(?:^|[ \x{a0}(\[])[-(\[$€£\d]`)
 
 // longestFormula returns the longest formula of a run that ends it, but for marks and brackets of
 // the sentence around it.
@@ -109,7 +110,7 @@ func isResult(all []formula, f Figure) bool {
 	})
 }
 
-var ofBetween = regexp.MustCompile(`^ (?:of|von|de|du|des|del|di|van|de los)(?: (?:the|la|el|der|den|het))? $`)
+var ofBetween = lazyregexp.New(`^ (?:of|von|de|du|des|del|di|van|de los)(?: (?:the|la|el|der|den|het))? $`)
 
 // sharesOf returns the calculations such as "18 % of 9,500".
 func sharesOf(text string, found []Figure) (out []formula) {
@@ -123,7 +124,7 @@ func sharesOf(text string, found []Figure) (out []formula) {
 	return out
 }
 
-var equals = regexp.MustCompile(`^[\s)\].]*[=≈]\s*$`)
+var equals = lazyregexp.New(`^[\s)\].]*[=≈]\s*$`)
 
 // isWrongResult reports whether a figure stands behind the equals sign of a formula, and is not its result.
 func isWrongResult(text string, all []formula, f Figure) bool {
@@ -163,7 +164,7 @@ func resultsOf(all []formula) (out []Figure) {
 // constants are numbers of formulas that are no amounts, besides small ones.
 var constants = []float64{100, 360, 365, 1000}
 
-var timesBefore, timesAfter = regexp.MustCompile(`[*×/÷·]\s*$`), regexp.MustCompile(`^\s*[*×/÷·]`)
+var timesBefore, timesAfter = lazyregexp.New(`[*×/÷·]\s*$`), lazyregexp.New(`^\s*[*×/÷·]`)
 
 // isConstant reports whether a figure is a number of a formula that is no amount: of how many an
 // average is, or a hundred for percent. Words may stand in the formula: "Cost / sales * 100".

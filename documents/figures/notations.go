@@ -2,7 +2,6 @@ package figures
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,12 +9,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // Numbers that are written with more than digits.
 var (
-	powers    = regexp.MustCompile(`(\d+(?:[.,]\d+)?)(?:[eE]([+-]?\d{1,3})\b|\s?[×x·*⋅]\s?10(?:\^\{?([-−+]?\d{1,3})\}?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})))`)
-	fractions = regexp.MustCompile(`(?:\b(\d{1,4})\s?)?([½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])`)
+	powers    = lazyregexp.New(`(\d+(?:[.,]\d+)?)(?:[eE]([+-]?\d{1,3})\b|\s?[×x·*⋅]\s?10(?:\^\{?([-−+]?\d{1,3})\}?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})))`)
+	fractions = lazyregexp.New(`(?:\b(\d{1,4})\s?)?([½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])`)
 	raised    = strings.NewReplacer("⁻", "-", "⁺", "+", "⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9", "−", "-")
 	valueOf   = map[string]float64{"½": 1. / 2, "⅓": 1. / 3, "⅔": 2. / 3, "¼": 1. / 4, "¾": 3. / 4, "⅕": 1. / 5, "⅖": 2. / 5, "⅗": 3. / 5, "⅘": 4. / 5, "⅙": 1. / 6, "⅚": 5. / 6, "⅛": 1. / 8, "⅜": 3. / 8, "⅝": 5. / 8, "⅞": 7. / 8}
 )
@@ -89,7 +89,7 @@ var families = map[string]language.Set{
 	"JPY": language.NewSet("CNY"),
 }
 
-var currencyNames = regexp.MustCompile(`(?i:us|au|ca|nz|hk|mex|[acrs])?\$|[€£¥₹₺₩₽₴₪฿]|\pL{3,}`)
+var currencyNames = lazyregexp.New(`(?i:us|au|ca|nz|hk|mex|[acrs])?\$|[€£¥₹₺₩₽₴₪฿]|\pL{3,}`)
 
 // addCurrencies remembers the currencies that a text names: by signs, codes and longer words. "Pound" and "rand" may
 // be something else.

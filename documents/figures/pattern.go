@@ -1,17 +1,18 @@
 package figures
 
 import (
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // pattern is a regular expression, in small letters, that matches in any case. Only the surroundings of the
 // literal texts of which every match needs one are searched: a regular expression reads a long text slowly.
 type pattern struct {
-	*regexp.Regexp
+	*lazyregexp.Regexp
 	needs []string
 }
 
@@ -20,7 +21,7 @@ func patternOf(expression string) pattern {
 	if err != nil {
 		panic(err) // a constant
 	}
-	return pattern{regexp.MustCompile(`(?i)` + expression), needed(parsed)}
+	return pattern{lazyregexp.New(`(?i)` + expression), needed(parsed)}
 }
 
 // in returns the places of the matches in a text, as FindAllStringSubmatchIndex does. small is the

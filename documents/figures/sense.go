@@ -2,7 +2,6 @@ package figures
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // sense is what the words around a figure say of it, by axis: 1, -1, or 0 if they say nothing or both. A bound that
@@ -94,7 +94,7 @@ var (
 	taxes                   = listOf("taxes")
 	negations               = listOf("not")
 	ofFigure                = phraseList{"von", "of", "de"} // "at least of 3"
-	clauseEnd               = regexp.MustCompile(`[,.:]\s|[;!?()|—\n]|(?i:\s(?:and|but|while|whereas|although|after|before|and|und|aber|während|nach|nachdem|et|mais|tandis|après|y|pero|mientras|tras|maar|terwijl|na)\s)`)
+	clauseEnd               = lazyregexp.New(`[,.:]\s|[;!?()|—\n]|(?i:\s(?:and|but|while|whereas|although|after|before|and|und|aber|während|nach|nachdem|et|mais|tandis|après|y|pero|mientras|tras|maar|terwijl|na)\s)`)
 )
 
 // readSenses reads what a line says of its figures.
@@ -249,10 +249,10 @@ var (
 	fromWords = language.NewSet("from von vom de du desde van da")
 	toWords   = language.NewSet("to auf à a hasta para naar tot")
 	byWords   = language.NewSet("by um de del en met di em")
-	toBetween = regexp.MustCompile(`(?i)^\s*(?:in \d{4}\s+|en \d{4}\s+)?(?:to|auf|à|a|hasta|para|naar|tot)\s*$`)
-	fromAfter = regexp.MustCompile(`(?i)^\s*(?:in \d{4}\s+|en \d{4}\s+)?(?:from|von|van|desde)\s*$`)
+	toBetween = lazyregexp.New(`(?i)^\s*(?:in \d{4}\s+|en \d{4}\s+)?(?:to|auf|à|a|hasta|para|naar|tot)\s*$`)
+	fromAfter = lazyregexp.New(`(?i)^\s*(?:in \d{4}\s+|en \d{4}\s+)?(?:from|von|van|desde)\s*$`)
 	// oldAfter matches what stands between a figure and an earlier one: ", up 12 % from".
-	oldAfter = regexp.MustCompile(`(?i)^(?:[^.;:!?|\n]|\.\d){1,80}\s(?:from|compared (?:to|with)|against|gegenüber|nach|von|contre|frente a|desde|tegenover|van)\s(?:the\s)?$`)
+	oldAfter = lazyregexp.New(`(?i)^(?:[^.;:!?|\n]|\.\d){1,80}\s(?:from|compared (?:to|with)|against|gegenüber|nach|von|contre|frente a|desde|tegenover|van)\s(?:the\s)?$`)
 )
 
 // withoutOld returns figures of which those that something became another one from are no rise or fall.
@@ -323,7 +323,7 @@ func pairsIn(line string, found []Figure) (out []pair) {
 // column is a column of a table with a year in its name, as a number that later days exceed.
 type column struct{ cell, year int }
 
-var fiscalYear = regexp.MustCompile(`(?i)\bFY\s?'?(?:20)?(\d\d)\b`)
+var fiscalYear = lazyregexp.New(`(?i)\bFY\s?'?(?:20)?(\d\d)\b`)
 
 // columnsOf returns the columns of a row of a table that has years and no other figures; nil for any other line.
 func columnsOf(line string, found []Figure) (out []column) {

@@ -3,12 +3,12 @@ package figures
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // statement is what a text says of a quantity without a number that stands alone: a share, a multiple, a
@@ -180,7 +180,7 @@ func phrasesIn(text string, phrases []phrase) (out []placedStatement) {
 	return out
 }
 
-var versionNumber = regexp.MustCompile(`\d.*`)
+var versionNumber = lazyregexp.New(`\d.*`)
 
 func digitsOf(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -219,7 +219,7 @@ func (k *knownFigures) isStated(f Figure, stated []placedStatement) bool {
 	})
 }
 
-var timeOfDay = regexp.MustCompile(`^(\d{1,2})(?:\s?[:.h]\s?(\d{2}))?\s?([ap]?)`)
+var timeOfDay = lazyregexp.New(`^(\d{1,2})(?:\s?[:.h]\s?(\d{2}))?\s?([ap]?)`)
 
 // minutes returns the minutes since midnight of "5:30 pm".
 func minutes(written string) float64 {

@@ -2,10 +2,11 @@ package language
 
 import (
 	_ "embed"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 //go:embed irregular.txt
@@ -123,7 +124,7 @@ func OtherSpellings(w string) []string {
 	return Distinct(out)
 }
 
-var fiscalYear = regexp.MustCompile(`^(?:fy|cy|gj)((?:19|20)?\d\d)$`)
+var fiscalYear = lazyregexp.New(`^(?:fy|cy|gj)((?:19|20)?\d\d)$`)
 
 // otherYears returns other ways to write a year: FY18 and FY2018 for 2018, and the reverse.
 func otherYears(w string) []string {

@@ -3,10 +3,11 @@ package language
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // Units of a Quantity. Any other unit is the word that follows the number.
@@ -37,11 +38,11 @@ func (q Quantity) inWords() string {
 func (q Quantity) String() string { return strings.Join(strings.Fields(q.Text), " ") }
 
 var (
-	quantity = regexp.MustCompile(`(?i)(?:([$€£]|\b(?:usd|eur|gbp|myr|rm|sgd|chf))\s*|\b)` +
+	quantity = lazyregexp.New(`(?i)(?:([$€£]|\b(?:usd|eur|gbp|myr|rm|sgd|chf))\s*|\b)` +
 		`(\d(?:[\d,.]*\d)?|(?:` + strings.Join(slices.SortedFunc(maps.Keys(numberWords), longestFirst), "|") + `)\b)` +
 		`(?:\s?(k|thousand|mn|million|bn|billion)\b)?` +
 		`\s*(?:\(\d+\)\s*)?(%|[$€£]|per cent|(?:(?:business|working|calendar|full|consecutive) )?[a-z]+(?:-[a-z]+)?)?`)
-	number      = regexp.MustCompile(`(?i)\d|\b(?:` + strings.Join(slices.Sorted(maps.Keys(numberWords)), "|") + `|thousand)\b`)
+	number      = lazyregexp.New(`(?i)\d|\b(?:` + strings.Join(slices.Sorted(maps.Keys(numberWords)), "|") + `|thousand)\b`)
 	numberWords = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
 		"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "twenty-five": 25, "thirty": 30,
 		"forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
@@ -141,8 +142,8 @@ func readQuantity(s string, m []int) (Quantity, bool) {
 }
 
 var (
-	pointThousands = regexp.MustCompile(`^\d{1,3}(?:\.\d{3})+$`)
-	commaDecimals  = regexp.MustCompile(`^\d+,\d{1,2}$`)
+	pointThousands = lazyregexp.New(`^\d{1,3}(?:\.\d{3})+$`)
+	commaDecimals  = lazyregexp.New(`^\d+,\d{1,2}$`)
 )
 
 // plainFigure writes a figure with a decimal point and without separators of thousands:
@@ -195,10 +196,10 @@ type Limit struct {
 }
 
 var (
-	upperBound = regexp.MustCompile(`(?i)(?:at most|no more than|not more than|not (?:to )?exceed(?:ing)?|never exceed|cannot exceed|up to|maximum(?: of)?|within|no later than|not later than|less than|below|under|limited to|no longer than|capped at|(?:limit|cap|ceiling)(?: (?:for|on|of) [a-z ]{1,40})? is|(?:limit|cap|ceiling) of)\s+(?:an? |the )?(?:total |value |amount |average )?(?:of )?$`)
-	lowerBound = regexp.MustCompile(`(?i)(?:at least|no less than|not less than|minimum(?: of)?|more than|above|no fewer than|not fewer than|exceeding|or above)\s+(?:an? |the )?(?:total )?(?:of )?$`)
-	orLess     = regexp.MustCompile(`(?i)^\s*(?:or less|at most|or fewer|at the latest|maximum)\b`)
-	orMore     = regexp.MustCompile(`(?i)^\s*(?:or more|at least|or longer|minimum)\b`)
+	upperBound = lazyregexp.New(`(?i)(?:at most|no more than|not more than|not (?:to )?exceed(?:ing)?|never exceed|cannot exceed|up to|maximum(?: of)?|within|no later than|not later than|less than|below|under|limited to|no longer than|capped at|(?:limit|cap|ceiling)(?: (?:for|on|of) [a-z ]{1,40})? is|(?:limit|cap|ceiling) of)\s+(?:an? |the )?(?:total |value |amount |average )?(?:of )?$`)
+	lowerBound = lazyregexp.New(`(?i)(?:at least|no less than|not less than|minimum(?: of)?|more than|above|no fewer than|not fewer than|exceeding|or above)\s+(?:an? |the )?(?:total )?(?:of )?$`)
+	orLess     = lazyregexp.New(`(?i)^\s*(?:or less|at most|or fewer|at the latest|maximum)\b`)
+	orMore     = lazyregexp.New(`(?i)^\s*(?:or more|at least|or longer|minimum)\b`)
 )
 
 // Limits returns the bounds that a rule sets.
@@ -217,8 +218,8 @@ func Limits(rule string) []Limit {
 }
 
 var (
-	clauseNumber = regexp.MustCompile(`^\s*(?:\(?\d+(?:\.\d+)*[.)]?|\([a-z]\))\s+`)
-	dateOrTime   = regexp.MustCompile(`(?i)\b\d{1,2}:\d{2}(?: ?[ap]m)?\b|\b\d{1,2}\.\d{2} ?[ap]m\b|\b(?:\d{1,2} )?(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?\d{4}\b`)
+	clauseNumber = lazyregexp.New(`^\s*(?:\(?\d+(?:\.\d+)*[.)]?|\([a-z]\))\s+`)
+	dateOrTime   = lazyregexp.New(`(?i)\b\d{1,2}:\d{2}(?: ?[ap]m)?\b|\b\d{1,2}\.\d{2} ?[ap]m\b|\b(?:\d{1,2} )?(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?\d{4}\b`)
 )
 
 // ClauseNumber returns the number of a clause or section at the beginning of a text, or "".

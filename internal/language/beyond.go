@@ -2,10 +2,11 @@ package language
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // Excess is a figure of a text that exceeds an upper bound of a rule, or falls short of a
@@ -98,7 +99,7 @@ func currencyOf(amount string) string {
 	return ""
 }
 
-var currencyWord = regexp.MustCompile(`[$€£]|[[:alpha:]]+`)
+var currencyWord = lazyregexp.New(`[$€£]|[[:alpha:]]+`)
 
 // date is a day. Year 0 means that the text names no year.
 type date struct {
@@ -118,10 +119,10 @@ func (d date) after(o date) bool {
 
 var (
 	monthNames = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
-	dayMonth   = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? (` + strings.Join(monthNames, "|") + `)\b(?:,? (\d{4}))?`)
-	monthDay   = regexp.MustCompile(`(?i)\b(` + strings.Join(monthNames, "|") + `) (\d{1,2})(?:st|nd|rd|th)?\b(?:,? (\d{4}))?`)
-	isoDay     = regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`)
-	lastDay    = regexp.MustCompile(`(?i)\b(?:by|until|before|no later than|not later than|on or before|latest on)\s+(?:the )?$`)
+	dayMonth   = lazyregexp.New(`(?i)\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? (` + strings.Join(monthNames, "|") + `)\b(?:,? (\d{4}))?`)
+	monthDay   = lazyregexp.New(`(?i)\b(` + strings.Join(monthNames, "|") + `) (\d{1,2})(?:st|nd|rd|th)?\b(?:,? (\d{4}))?`)
+	isoDay     = lazyregexp.New(`\b(\d{4})-(\d{2})-(\d{2})\b`)
+	lastDay    = lazyregexp.New(`(?i)\b(?:by|until|before|no later than|not later than|on or before|latest on)\s+(?:the )?$`)
 )
 
 // dates returns the days that a text names.

@@ -2,12 +2,13 @@ package language
 
 import (
 	_ "embed"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/hbollon/go-edlib"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 //go:embed commands.txt
@@ -92,9 +93,9 @@ func Commands(message string) string {
 }
 
 var (
-	phraseAgainst = regexp.MustCompile(`(?i)\b(?:par rapport (?:à|a|au|aux|à la)|en vergelijking met|im vergleich mit|con respecto a|aan de hand van|op basis van|anhand(?: von| der| des)?|auf (?:basis|grundlage) (?:von|der|des)|au regard (?:de|du|des)|en base a)(?:$|[^\pL])`)
+	phraseAgainst = lazyregexp.New(`(?i)\b(?:par rapport (?:à|a|au|aux|à la)|en vergelijking met|im vergleich mit|con respecto a|aan de hand van|op basis van|anhand(?: von| der| des)?|auf (?:basis|grundlage) (?:von|der|des)|au regard (?:de|du|des)|en base a)(?:$|[^\pL])`)
 	// contraction is a question word with a verb, written without an apostrophe.
-	contraction = regexp.MustCompile(`(?i)\b(what|who|where|when|how)s\b`)
+	contraction = lazyregexp.New(`(?i)\b(what|who|where|when|how)s\b`)
 )
 
 // inEnglish reports whether the next word shows that the text is English: "was the",

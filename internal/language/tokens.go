@@ -1,9 +1,10 @@
 package language
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // Token is a word of a document's name. Names are compared token by token;
@@ -26,14 +27,14 @@ type Word struct {
 }
 
 var (
-	version       = regexp.MustCompile(`^(?:v\d+(?:\.\d+)*|\d+(?:\.\d+)*)$`)
-	yearOrVersion = regexp.MustCompile(`^(?:(?:19|20)\d\d|v\d+(?:\.\d+)*)$`)
-	versionNumber = regexp.MustCompile(`(?i)\b(?:version|ver|rev|revision)[ .]?(\d)`)
+	version       = lazyregexp.New(`^(?:v\d+(?:\.\d+)*|\d+(?:\.\d+)*)$`)
+	yearOrVersion = lazyregexp.New(`^(?:(?:19|20)\d\d|v\d+(?:\.\d+)*)$`)
+	versionNumber = lazyregexp.New(`(?i)\b(?:version|ver|rev|revision)[ .]?(\d)`)
 )
 
 // A version whose number is written in words.
 var (
-	versionWord   = regexp.MustCompile(`(?i)\b(?:version|revision)[ .](?:one|two|three|four|five)\b`)
+	versionWord   = lazyregexp.New(`(?i)\b(?:version|revision)[ .](?:one|two|three|four|five)\b`)
 	countingWords = map[string]string{"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
 )
 

@@ -1,12 +1,13 @@
 package language
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	porter "github.com/blevesearch/go-porterstemmer"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // Words returns the lower-case runs of letters and digits of a text. An apostrophe or
@@ -33,7 +34,7 @@ func ContentWords(text string) []string {
 
 // codes are numbers and codes of several pieces, which are one word of a search: § 5, 1,190.00,
 // XR-200, telephone and account numbers.
-var codes = regexp.MustCompile(`§+\s*\d{1,4}[a-z]?\b|(?:\+|\b0)\d[\d ()/.-]{5,}\d\b|\b[A-Z]{2}\d\d(?: \d{4}){2,}(?: \d{1,4})?\b|\d+(?:[.,'’]\d+)+|` +
+var codes = lazyregexp.New(`§+\s*\d{1,4}[a-z]?\b|(?:\+|\b0)\d[\d ()/.-]{5,}\d\b|\b[A-Z]{2}\d\d(?: \d{4}){2,}(?: \d{1,4})?\b|\d+(?:[.,'’]\d+)+|` +
 	`[\pL\pN]*\pN[\pL\pN]*(?:[-‐‑][\pL\pN]+)+|\pL[\pL\pN]*(?:[-‐‑][\pL\pN]+)*[-‐‑][\pL\pN]*\pN[\pL\pN]*`)
 
 // withoutCodes returns a text without its codes, and these in lower case.

@@ -6,12 +6,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -92,7 +92,7 @@ func callsAsText(messages []llm.Message) []llm.Message {
 	return out
 }
 
-var notInID = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+var notInID = lazyregexp.New(`[^a-zA-Z0-9_-]`)
 
 // wireID returns a call id that providers accept: at most 40 characters, or
 // exactly nine when short.

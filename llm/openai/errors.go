@@ -10,13 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -130,7 +130,7 @@ func inWords(d time.Duration) string {
 }
 
 // unpaid matches what providers answer to an account without money.
-var unpaid = regexp.MustCompile(`insufficient[_ ](?:quota|balance|credits?|funds)|credit balance is too low|payment required|account (?:is )?in arrears|billing[_ ]hard[_ ]limit`)
+var unpaid = lazyregexp.New(`insufficient[_ ](?:quota|balance|credits?|funds)|credit balance is too low|payment required|account (?:is )?in arrears|billing[_ ]hard[_ ]limit`)
 
 func unknownModel(status int, text string) bool {
 	if status == http.StatusNotFound {
@@ -206,7 +206,7 @@ func plain(err error) error {
 	return err
 }
 
-var retryDelay = regexp.MustCompile(`"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"`)
+var retryDelay = lazyregexp.New(`"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"`)
 
 // retryAfter returns the wait that a provider asks for: OpenAI's milliseconds,
 // the standard's seconds or date, or Google's detail in the body. 0 without one,

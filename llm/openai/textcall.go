@@ -2,20 +2,20 @@ package openai
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
 // In these forms models write calls without JSON around them: Qwen3-Coder and Llama,
 // MiniMax and Claude, GLM.
 var (
-	callNamed  = regexp.MustCompile(`(?s)<(?:function=|invoke name=)"?([^">\s]{1,128})"?\s*>(.*?)(?:</function>|</invoke>|\z)`)
-	argument   = regexp.MustCompile(`(?s)<parameter(?:=| name=)"?([^">]{1,128})"?\s*>\n?(.*?)\n?</parameter>`)
-	glmName    = regexp.MustCompile(`^\s*(?:<[^>]{1,40}>)?\s*([a-zA-Z0-9_.:/-]{1,128})\s*(?:\n|<arg_key>)`)
-	glmPair    = regexp.MustCompile(`(?s)<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
-	nameBefore = regexp.MustCompile(`[a-zA-Z0-9_./-]{1,128}`)
+	callNamed  = lazyregexp.New(`(?s)<(?:function=|invoke name=)"?([^">\s]{1,128})"?\s*>(.*?)(?:</function>|</invoke>|\z)`)
+	argument   = lazyregexp.New(`(?s)<parameter(?:=| name=)"?([^">]{1,128})"?\s*>\n?(.*?)\n?</parameter>`)
+	glmName    = lazyregexp.New(`^\s*(?:<[^>]{1,40}>)?\s*([a-zA-Z0-9_.:/-]{1,128})\s*(?:\n|<arg_key>)`)
+	glmPair    = lazyregexp.New(`(?s)<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
+	nameBefore = lazyregexp.New(`[a-zA-Z0-9_./-]{1,128}`)
 )
 
 // textCalls reads the calls in a stretch of text. It returns none for a text that is no

@@ -3,10 +3,10 @@ package openai
 import (
 	"errors"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -182,10 +182,10 @@ func (t traits) learn(err error, to target, limit int) (traits, bool) {
 
 var (
 	// No role for instructions: Gemma's and Mistral's templates, Gemini for Gemma.
-	noSystemRole = regexp.MustCompile(`system (?:role|message|prompt|instruction)s?[^.]{0,30}(?:not |n't |un)(?:be )?(?:support|allow|enabl)|(?:not|n't) support (?:the )?(?:system|developer)|(?:system|developer) instruction is not enabled|(?:unknown|invalid|unexpected|unsupported) role:? ?['"]?system`)
+	noSystemRole = lazyregexp.New(`system (?:role|message|prompt|instruction)s?[^.]{0,30}(?:not |n't |un)(?:be )?(?:support|allow|enabl)|(?:not|n't) support (?:the )?(?:system|developer)|(?:system|developer) instruction is not enabled|(?:unknown|invalid|unexpected|unsupported) role:? ?['"]?system`)
 	// Templates that want turns: Mistral, Llama 2, Gemma, Qwen, Jinja's in vLLM and llama.cpp.
-	rolesAlternate    = regexp.MustCompile(`roles? must alternate|must alternate between|alternat\w+ (?:user|roles)|consecutive (?:\w+ )?(?:messages|roles)|same role|expected (?:last )?role|unexpected role|must (?:be|start|begin)\w* with (?:a |an )?['"]?user|first (?:non-system )?message must|system message must be (?:at the beginning|first)|only one system message|after role`)
-	noReasoningEffort = regexp.MustCompile(`reasoning[_. ]?effort|does not support (?:thinking|reasoning)|(?:thinking|reasoning) (?:is|are) not supported|budget_tokens|unsupported parameter.{0,20}reasoning`)
+	rolesAlternate    = lazyregexp.New(`roles? must alternate|must alternate between|alternat\w+ (?:user|roles)|consecutive (?:\w+ )?(?:messages|roles)|same role|expected (?:last )?role|unexpected role|must (?:be|start|begin)\w* with (?:a |an )?['"]?user|first (?:non-system )?message must|system message must be (?:at the beginning|first)|only one system message|after role`)
+	noReasoningEffort = lazyregexp.New(`reasoning[_. ]?effort|does not support (?:thinking|reasoning)|(?:thinking|reasoning) (?:is|are) not supported|budget_tokens|unsupported parameter.{0,20}reasoning`)
 	schemaWords       = []string{"schema", "parameters", "properties", "function_declarations", "functiondeclaration"}
 )
 

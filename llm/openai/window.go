@@ -2,10 +2,10 @@ package openai
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -14,7 +14,7 @@ const leastContext = 1024
 
 // tooLongText matches what providers answer to a prompt that is longer than the model's
 // window: it is too long, more than a maximum, or should be shorter.
-var tooLongText = regexp.MustCompile(`context[_ ]?(?:length|window|size|limit)|maximum context|num_ctx|max_seq_len|` +
+var tooLongText = lazyregexp.New(`context[_ ]?(?:length|window|size|limit)|maximum context|num_ctx|max_seq_len|` +
 	`(?:prompt|inputs?|request|messages?|conversation|sequence|tokens?)\b[^.!]{0,80}?(?:too (?:long|large|big|many)|exceed|longer than|greater than|larger than|over the limit|more than|must be (?:<|less|at most)|should be \[)|` +
 	`(?:exceed|too (?:long|large|many)|longer than|more than|over)[^.!]{0,60}(?:\bprompt|input|token|context|max length)|` +
 	`(?:maximum|max|limit of)[^.!]{0,20}(?:prompt|input|sequence) (?:length|tokens|size)|maximum supported sequence|` +
@@ -26,20 +26,20 @@ func tooLong(text string) bool {
 }
 
 // tooMuchOutput matches a rejection of the limit of an answer.
-var tooMuchOutput = regexp.MustCompile("max(?:imum)?[_ ](?:completion_|new_|output_)?tokens[`'\"]?(?: value)?[^.!]{0,60}(?:too (?:large|high|big)|at most|range|exceed|less than|<=|greater than|maximum|must be|>)" +
+var tooMuchOutput = lazyregexp.New("max(?:imum)?[_ ](?:completion_|new_|output_)?tokens[`'\"]?(?: value)?[^.!]{0,60}(?:too (?:large|high|big)|at most|range|exceed|less than|<=|greater than|maximum|must be|>)" +
 	`|at most \d+ (?:completion|output) tokens|(?:maximum|allowed)[^.!]{0,30}(?:output|completion) tokens`)
 
 var (
-	ofPrompt   = regexp.MustCompile(`context|\binputs?\b|prompt`)
-	limitNamed = regexp.MustCompile(`(?:context length (?:is|of)|context size[^0-9]{0,4}|context window (?:is|of)|tokens allowed[^0-9]{0,4}|>)\s*\(?(\d{3,9})|(\d{3,9})(?: tokens)? maximum`)
-	limitNear  = regexp.MustCompile(`(?:limit|maximum|max|length|window|allowed|seq_len)\b[^0-9.]{0,40}?(\d{3,9})|(?:<=|less than|at most|cannot exceed)[^0-9]{0,30}(\d{3,9})|\[\d+,? ?(\d{3,9})\]`)
-	number     = regexp.MustCompile(`\d+`)
+	ofPrompt   = lazyregexp.New(`context|\binputs?\b|prompt`)
+	limitNamed = lazyregexp.New(`(?:context length (?:is|of)|context size[^0-9]{0,4}|context window (?:is|of)|tokens allowed[^0-9]{0,4}|>)\s*\(?(\d{3,9})|(\d{3,9})(?: tokens)? maximum`)
+	limitNear  = lazyregexp.New(`(?:limit|maximum|max|length|window|allowed|seq_len)\b[^0-9.]{0,40}?(\d{3,9})|(?:<=|less than|at most|cannot exceed)[^0-9]{0,30}(\d{3,9})|\[\d+,? ?(\d{3,9})\]`)
+	number     = lazyregexp.New(`\d+`)
 )
 
 // windowOf finds the window in a rejection of a prompt; 0: it names none.
 func windowOf(text string) int {
 	smallest := 0
-	for _, form := range []*regexp.Regexp{limitNamed, limitNear} {
+	for _, form := range []*lazyregexp.Regexp{limitNamed, limitNear} {
 		for _, m := range form.FindAllStringSubmatch(text, 8) { // the prompt's own length is the larger one
 			n, _ := strconv.Atoi(strings.Join(m[1:], ""))
 			if n >= leastContext && (smallest == 0 || n < smallest) {

@@ -2,24 +2,24 @@ package offline
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/toolcall"
 )
 
 var (
 	// factsRequest: "add the facts of … as facts", "add 5 key facts from …".
-	factsRequest = regexp.MustCompile(`(?is)^` + politely + verb(adding) + article + `(?:(\d{1,2})\s+)?(?:(?:key|main|most\s+important|wichtigste[nr]?|principaux|principales|belangrijkste)\s+)?` + named("fact") + `\s+` + from + `\s+(.+?)(?:\s+` + as + `\s+` + article + named("fact") + `)?(?:\s+(?:to|on)\s+(?:the|this)\s+board)?` + particle + `\s*[.!]?$`)
+	factsRequest = lazyregexp.New(`(?is)^` + politely + verb(adding) + article + `(?:(\d{1,2})\s+)?(?:(?:key|main|most\s+important|wichtigste[nr]?|principaux|principales|belangrijkste)\s+)?` + named("fact") + `\s+` + from + `\s+(.+?)(?:\s+` + as + `\s+` + article + named("fact") + `)?(?:\s+(?:to|on)\s+(?:the|this)\s+board)?` + particle + `\s*[.!]?$`)
 	// inputRequest: "add … as an input".
-	inputRequest = regexp.MustCompile(`(?is)^` + politely + verb(adding) + `(.+?)` + particle + `\s+` + as + `\s+` + article + named("input") + particle + `\s*[.!]?$`)
-	onlyID       = regexp.MustCompile(`(?i)^` + itemID + `$`)
-	documentWord = regexp.MustCompile(`(?i)^(?:the\s+)?(?:documents?|files?)\s+`)
+	inputRequest = lazyregexp.New(`(?is)^` + politely + verb(adding) + `(.+?)` + particle + `\s+` + as + `\s+` + article + named("input") + particle + `\s*[.!]?$`)
+	onlyID       = lazyregexp.New(`(?i)^` + itemID + `$`)
+	documentWord = lazyregexp.New(`(?i)^(?:the\s+)?(?:documents?|files?)\s+`)
 )
 
 const (

@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline"
 	"github.com/palaver-chat/palaver/llm/offline/toolcall"
@@ -23,12 +24,12 @@ const (
 )
 
 var (
-	writtenID  = regexp.MustCompile(`(?i)[@\[]{1,2}(` + itemID + `)\]?`) // as people and answers write it
-	anyItemID  = regexp.MustCompile(`(?i)\b` + itemID + `\b`)
-	addRequest = regexp.MustCompile(`(?is)^` + politely + `(?:` + verb(adding) + article + `)?(?:(` + named("fact", "insight", "recommendation") + `)|(?:` + named("output") + `\s*\(?\s*)?(` + anyOutput() + `)\s*\)?)` + particle +
+	writtenID  = lazyregexp.New(`(?i)[@\[]{1,2}(` + itemID + `)\]?`) // as people and answers write it
+	anyItemID  = lazyregexp.New(`(?i)\b` + itemID + `\b`)
+	addRequest = lazyregexp.New(`(?is)^` + politely + `(?:` + verb(adding) + article + `)?(?:(` + named("fact", "insight", "recommendation") + `)|(?:` + named("output") + `\s*\(?\s*)?(` + anyOutput() + `)\s*\)?)` + particle +
 		`(?:\s+` + from + `\s+(` + itemIDs + `))?` + particle + `\s*[:–-]\s*(.+?)(?:[\s,]+` + from + `\s+(` + itemIDs + `)[.!]?)?$`)
-	deleteRequest = regexp.MustCompile(`(?i)^` + politely + verb(deleting) + article + `(?:` + named(append(columns, anyColumn)...) + `\s*)?(` + itemIDs + `)[.!]?$`)
-	editRequest   = regexp.MustCompile(`(?is)^` + politely + verb(editing) + `(?:the\s+)?(?:text\s+of\s+)?` + article + `(?:` + named(append(columns, anyColumn)...) + `\s+)?(` + itemID + `)\s*(?:\s` + into + `\b|:)\s*(.+)$`)
+	deleteRequest = lazyregexp.New(`(?i)^` + politely + verb(deleting) + article + `(?:` + named(append(columns, anyColumn)...) + `\s*)?(` + itemIDs + `)[.!]?$`)
+	editRequest   = lazyregexp.New(`(?is)^` + politely + verb(editing) + `(?:the\s+)?(?:text\s+of\s+)?` + article + `(?:` + named(append(columns, anyColumn)...) + `\s+)?(` + itemID + `)\s*(?:\s` + into + `\b|:)\s*(.+)$`)
 
 	basis       = named(columns[:4]...) + `|basis|support|evidence|origin|grundlage|beleg\pL*|base|fondement|sustento|onderbouwing`
 	asksStale   = has(`stale|out[ -]of[ -]date|outdated|veraltet|obsol[eè]t|périmé|desactualizad|verouderd`)

@@ -9,6 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -124,8 +125,8 @@ const (
 )
 
 // has returns a pattern for a word that begins with one of some stems.
-func has(stems string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|[^\pL])(?:` + stems + `)`)
+func has(stems string) *lazyregexp.Regexp {
+	return lazyregexp.New(`(?i)(?:^|[^\pL])(?:` + stems + `)`)
 }
 
 // voice words answers in a language (ISO 639-1).

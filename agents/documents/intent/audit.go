@@ -1,13 +1,13 @@
 package intent
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/documents/sentence"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // minAuditText is the minimum length of a text to audit in a message, in characters,
@@ -71,7 +71,7 @@ func SplitAudit(free string) (instruction, text string) {
 
 // caseAsked matches the case in a question whether it keeps a rule: "… if we give away a
 // bottle", "would it be fine under X to keep a tip".
-var caseAsked = regexp.MustCompile(`(?i)\b(?:if|when) (.+)$|\b(?:ok|okay|fine|allowed|permitted|acceptable|compliant|legal)\b.*?(\bto .+)$`)
+var caseAsked = lazyregexp.New(`(?i)\b(?:if|when) (.+)$|\b(?:ok|okay|fine|allowed|permitted|acceptable|compliant|legal)\b.*?(\bto .+)$`)
 
 // splitCase splits one question into instruction and text.
 func splitCase(question string) (instruction, text string) {
@@ -86,7 +86,7 @@ func splitCase(question string) (instruction, text string) {
 	return question, ""
 }
 
-var againstAfter = regexp.MustCompile(`(?i)[.!?]\s+against\s[^.!?\n]+[.!?]?\s*$`)
+var againstAfter = lazyregexp.New(`(?i)[.!?]\s+against\s[^.!?\n]+[.!?]?\s*$`)
 
 var noQuotes = strings.NewReplacer(`"`, "", "“", "", "”", "", "«", "", "»", "")
 
@@ -101,7 +101,7 @@ func AsksForAudit(s string) bool {
 func HasText(s string) bool { return hasText(s, minAuditText) }
 
 // isSentence matches what is no name: it begins with a person, or ends like a sentence.
-var isSentence = regexp.MustCompile(`(?i)^\W*(?:i|we|you|he|she|they|it|our|my|dear|hi|hello|please|ich|wir|je|nous|yo|ik|wij)\b|[.!?]\W*$`)
+var isSentence = lazyregexp.New(`(?i)^\W*(?:i|we|you|he|she|they|it|our|my|dear|hi|hello|please|ich|wir|je|nous|yo|ik|wij)\b|[.!?]\W*$`)
 
 // hasShortText reports whether what the marks of a message set off is a text to audit.
 func hasShortText(s string) bool {

@@ -1,12 +1,12 @@
 package intent
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -23,19 +23,19 @@ var (
 	inquires    = pattern("asks for information")
 	continues   = pattern("continues")
 	onlyForm    = pattern("same in another form")
-	inShort     = regexp.MustCompile(`(?i)\bin (?:short|brief|(?:simple|plain|easy) (?:words|terms|english|language))\b`)
+	inShort     = lazyregexp.New(`(?i)\bin (?:short|brief|(?:simple|plain|easy) (?:words|terms|english|language))\b`)
 	news        = pattern("asks for news")
-	imperatives = map[chat.Action]*regexp.Regexp{
+	imperatives = map[chat.Action]*lazyregexp.Regexp{
 		chat.Summarize: pattern("summarize as an order"),
 		chat.Compare:   pattern("compare as an order"),
 		chat.Audit:     pattern("audit as an order"),
 	}
-	isThere      = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:is|are|was|were) there\b`)
+	isThere      = lazyregexp.New(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:is|are|was|were) there\b`)
 	differences  = language.NewSet("difference differences")
-	joinsActions = regexp.MustCompile(`(?i)\b(?:and|then|also|plus|afterwards|followed by|as well as)\b|[;&,/]`)
+	joinsActions = lazyregexp.New(`(?i)\b(?:and|then|also|plus|afterwards|followed by|as well as)\b|[;&,/]`)
 )
 
-func pattern(list string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + lists.Pattern(list)) }
+func pattern(list string) *lazyregexp.Regexp { return lazyregexp.New(`(?i)` + lists.Pattern(list)) }
 
 // Classify decides by rules: which action a message plainly asks for, or that it goes on with
 // the action before it. Everything else is an inquiry, which is searched.
@@ -147,7 +147,7 @@ func NamesKind(word string) bool {
 }
 
 // anyCode matches a code, or an abbreviation in capitals.
-var anyCode = regexp.MustCompile(`\b(?:[A-Z][A-Z&]{1,5}s?|[A-Z]{1,6}(?:[-_/.][A-Z]{1,6})*[-_/.]?\d{1,6})\b`)
+var anyCode = lazyregexp.New(`\b(?:[A-Z][A-Z&]{1,5}s?|[A-Z]{1,6}(?:[-_/.][A-Z]{1,6})*[-_/.]?\d{1,6})\b`)
 
 // isShort reports whether a text has few enough words to go on with what was asked before.
 func isShort(text string) bool { return len(strings.Fields(text)) <= 8 }

@@ -1,7 +1,6 @@
 package intent
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // Edition is what a follow-up changes of the question before it, and nothing else: the year, the
@@ -42,7 +42,7 @@ func EditionOf(text string, now time.Time) (e Edition) {
 	return e
 }
 
-var wordPattern = regexp.MustCompile(`\pL*\d+(?:\.\d+)*|[\pL\pM]+`)
+var wordPattern = lazyregexp.New(`\pL*\d+(?:\.\d+)*|[\pL\pM]+`)
 
 func startsUpper(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
@@ -101,7 +101,7 @@ func has(text, wanted string) bool {
 	return month > 0 && slices.ContainsFunc(figures.Find(text), func(f figures.Figure) bool { return f.Day.Month == month })
 }
 
-var relativeYear = regexp.MustCompile(`(?i)\b(?:the )?(last|this|previous|current) year(?:['’]s|s['’]?)?|\b(?:im )?(letzten?|vorigen?|diese[ms]?) jahr(?:e?s)?\b|\bl['’]année (dernière)\b|\b(?:en )?(?:del? |el )año (pasado)\b|\bvorig jaar\b`)
+var relativeYear = lazyregexp.New(`(?i)\b(?:the )?(last|this|previous|current) year(?:['’]s|s['’]?)?|\b(?:im )?(letzten?|vorigen?|diese[ms]?) jahr(?:e?s)?\b|\bl['’]année (dernière)\b|\b(?:en )?(?:del? |el )año (pasado)\b|\bvorig jaar\b`)
 
 // WithYears replaces words for years with their numbers if these are known. Else last year's
 // version is the previous one.

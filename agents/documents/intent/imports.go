@@ -1,32 +1,32 @@
 package intent
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/imports/links"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 var (
 	// reading matches a text that ends with a request to read or import what follows.
-	reading = regexp.MustCompile(`(?i)(?:^|[.!?:;,\n]|\b(?:please|and|then|you|to|now|bitte|und|dann|auch)\b)\s*` +
+	reading = lazyregexp.New(`(?i)(?:^|[.!?:;,\n]|\b(?:please|and|then|you|to|now|bitte|und|dann|auch)\b)\s*` +
 		`(?:import|read|load|fetch|ingest|save|add|upload|download|importiere|lies|lese|lade|hole|speichere)\b` +
 		`(?:\s+(?:in|up|me|this|these|that|those|the|a|my|our|following|new|web|page|pages|article|articles|site|website|file|files|document|documents|pdf|link|links|url|from|at|of|for|too|also|both|diese|dieses|diesen|die|das|den|seite|artikel|datei|dateien|dokument|dokumente|von|aus|mir|bitte))*[\s:"'“„<(\[]*$`)
 	// between matches what stands between two links of a list.
-	between = regexp.MustCompile(`(?i)^[\s,;:.)>\]"'”“]*(?:(?:and|und|or|as well as|sowie|then|also)\b)?[\s,;:(<\["'“„]*$`)
+	between = lazyregexp.New(`(?i)^[\s,;:.)>\]"'”“]*(?:(?:and|und|or|as well as|sowie|then|also)\b)?[\s,;:(<\["'“„]*$`)
 
-	asksForImports = regexp.MustCompile(`(?i)^\W*(?:please\s+|bitte\s+|can you\s+|could you\s+)?` + lists.Pattern("asks for imports") + `\b`)
+	asksForImports = lazyregexp.New(`(?i)^\W*(?:please\s+|bitte\s+|can you\s+|could you\s+)?` + lists.Pattern("asks for imports") + `\b`)
 
 	// onlyImport are the words of a message that asks for nothing but an import.
 	onlyImport = lists.Set("only import")
 
-	presents  = regexp.MustCompile(`(?i)^\W*` + lists.Pattern("presents"))
-	clauseEnd = regexp.MustCompile(`[.,;:!–—\n]|\b(?:and|then|und|et|y|e|en)\b`)
+	presents  = lazyregexp.New(`(?i)^\W*` + lists.Pattern("presents"))
+	clauseEnd = lazyregexp.New(`[.,;:!–—\n]|\b(?:and|then|und|et|y|e|en)\b`)
 
-	libraryLead = regexp.MustCompile(`(?i)^\W*` + lists.Pattern("library lead") + `+`)
+	libraryLead = lazyregexp.New(`(?i)^\W*` + lists.Pattern("library lead") + `+`)
 	// The words of a message that asks for the list of imports and for nothing else: it has one
 	// of importedWords, one of ownWords or a word for documents, and none of notTheList.
 	importedWords = lists.Set("imported")
@@ -35,12 +35,12 @@ var (
 	notTheList    = lists.Set("not the list")
 
 	// ofImport matches words for something imported, anywhere in a message.
-	ofImport = regexp.MustCompile(`(?i)\b` + lists.Pattern("of an import") + `\b`)
+	ofImport = lazyregexp.New(`(?i)\b` + lists.Pattern("of an import") + `\b`)
 	// refersBack matches words that refer to the subject just before.
-	refersBack = regexp.MustCompile(`(?i)\b(?:its?|the (?:document|file|page|article|pdf|sheet|slides|presentation)|es|darin|darüber|(?:das|dem|des) dokuments?|(?:die|der) (?:datei|seite))\b` +
+	refersBack = lazyregexp.New(`(?i)\b(?:its?|the (?:document|file|page|article|pdf|sheet|slides|presentation)|es|darin|darüber|(?:das|dem|des) dokuments?|(?:die|der) (?:datei|seite))\b` +
 		`|\b(?:this|that)(?: (?:is|was|says?|said|means?|contains?|document|file|page|article|import|pdf|sheet|presentation|link|one)\b|\s*[?.!,;:)]|\s*$)`)
 	// empty matches uses of "it" that refer to nothing.
-	empty = regexp.MustCompile(`(?i)\b` + lists.Pattern("empty it") + `\b`)
+	empty = lazyregexp.New(`(?i)\b` + lists.Pattern("empty it") + `\b`)
 )
 
 // ConcernsImports reports whether a message may ask for imports or for their list.

@@ -1,11 +1,11 @@
 package intent
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // maxLibraryQuestion is the number of words of the longest question about the library that
@@ -14,15 +14,15 @@ const maxLibraryQuestion = 16
 
 var (
 	// asksLibrary matches questions about the documents as such: "which files do I have?".
-	asksLibrary = regexp.MustCompile(`(?i)^\W*` + lists.Pattern("library lead") + `*\W*` + lists.Pattern("asks for the library"))
+	asksLibrary = lazyregexp.New(`(?i)^\W*` + lists.Pattern("library lead") + `*\W*` + lists.Pattern("asks for the library"))
 	// asksContent matches what makes such a question one about contents: "which documents
 	// mention a fee?".
-	aboutContents = regexp.MustCompile(`(?i)\b` + lists.Pattern("about contents") + `\b`)
-	counts        = regexp.MustCompile(`(?i)` + lists.Pattern("counts"))
-	failed        = regexp.MustCompile(`(?i)` + lists.Pattern("failed"))
-	imported      = regexp.MustCompile(`(?i)\b(?:import(?:s|ed|e|iert\w*|é\w*|ad[oa]s?)?|ge[iï]mporteerd\w*)\b`)
+	aboutContents = lazyregexp.New(`(?i)\b` + lists.Pattern("about contents") + `\b`)
+	counts        = lazyregexp.New(`(?i)` + lists.Pattern("counts"))
+	failed        = lazyregexp.New(`(?i)` + lists.Pattern("failed"))
+	imported      = lazyregexp.New(`(?i)\b(?:import(?:s|ed|e|iert\w*|é\w*|ad[oa]s?)?|ge[iï]mporteerd\w*)\b`)
 	// everywhere matches what asks for more than one conversation's imports.
-	everywhere = regexp.MustCompile(`(?i)` + lists.Pattern("everywhere"))
+	everywhere = lazyregexp.New(`(?i)` + lists.Pattern("everywhere"))
 	formats    = lists.Pairs("formats")
 	fileWords  = lists.Set("file words")
 )
@@ -64,14 +64,14 @@ func ReadLibrary(message string, now time.Time) (q Library) {
 var kindsAsked = lists.Set("kinds asked")
 
 var periods = []struct {
-	re          *regexp.Regexp
+	re          *lazyregexp.Regexp
 	since, days int // before today
 }{
-	{regexp.MustCompile(`\b(?:today|heute|aujourd|hoy|vandaag)`), 0, 1},
-	{regexp.MustCompile(`\b(?:yesterday|gestern|hier|ayer|gisteren)\b`), 1, 1},
-	{regexp.MustCompile(`\b(?:this week|diese[rn]? woche|cette semaine|esta semana|deze week|last seven days|past week)\b`), 6, 7},
-	{regexp.MustCompile(`\b(?:last week|letzte[rn]? woche|la semaine dernière|la semana pasada|vorige week)\b`), 13, 14},
-	{regexp.MustCompile(`\b(?:this month|diese[nm] monat|ce mois|este mes|deze maand|last month|letzten monat)\b`), 31, 32},
+	{lazyregexp.New(`\b(?:today|heute|aujourd|hoy|vandaag)`), 0, 1},
+	{lazyregexp.New(`\b(?:yesterday|gestern|hier|ayer|gisteren)\b`), 1, 1},
+	{lazyregexp.New(`\b(?:this week|diese[rn]? woche|cette semaine|esta semana|deze week|last seven days|past week)\b`), 6, 7},
+	{lazyregexp.New(`\b(?:last week|letzte[rn]? woche|la semaine dernière|la semana pasada|vorige week)\b`), 13, 14},
+	{lazyregexp.New(`\b(?:this month|diese[nm] monat|ce mois|este mes|deze maand|last month|letzten monat)\b`), 31, 32},
 }
 
 // period returns the days that a message names; zero times without any.
@@ -87,13 +87,13 @@ func period(lower string, now time.Time) (since, until time.Time) {
 }
 
 // needsModel matches requests for a new text: a translation, a letter, "in three bullets".
-var needsModel = regexp.MustCompile(`(?i)` + lists.Pattern("needs a model"))
+var needsModel = lazyregexp.New(`(?i)` + lists.Pattern("needs a model"))
 
 // NeedsModel reports whether only a language model can do what a message asks for.
 func NeedsModel(message string) bool { return needsModel.MatchString(message) }
 
 // asksForJudgement matches requests for an opinion, an assessment, advice or ideas.
-var asksForJudgement = regexp.MustCompile(`(?i)` + lists.Pattern("asks for a judgement"))
+var asksForJudgement = lazyregexp.New(`(?i)` + lists.Pattern("asks for a judgement"))
 
 // AsksForJudgement reports whether a message asks what somebody thinks, and not what documents say.
 func AsksForJudgement(message string) bool { return asksForJudgement.MatchString(message) }

@@ -1,13 +1,13 @@
 package intent
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/documents/sentence"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -26,7 +26,7 @@ func LanguageOf(message string, recent []llm.Message) string {
 // isInstruction reports whether s says what to do.
 func isInstruction(s string) bool {
 	s = language.Commands(s)
-	return slices.ContainsFunc([]*regexp.Regexp{summarizes, compares, audits, asksIfKept, inquires, question}, func(re *regexp.Regexp) bool { return re.MatchString(s) })
+	return slices.ContainsFunc([]*lazyregexp.Regexp{summarizes, compares, audits, asksIfKept, inquires, question}, func(re *lazyregexp.Regexp) bool { return re.MatchString(s) })
 }
 
 // Instruction returns the part of a message that says what to do: all of a short message,

@@ -1,11 +1,11 @@
 package intent
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // maxTalk is the number of words of the longest message that rules take for small talk.
@@ -119,8 +119,8 @@ var (
 	leadsUp = pattern("leads up")
 	// beside matches what stands around a request: a greeting with a name before it,
 	// pleasantries, and the end of a letter with a name.
-	beside = []*regexp.Regexp{
-		regexp.MustCompile(lists.Pattern("signs")), regexp.MustCompile(lists.Pattern("addresses")), regexp.MustCompile(lists.Pattern("pleasantries")),
+	beside = []*lazyregexp.Regexp{
+		lazyregexp.New(lists.Pattern("signs")), lazyregexp.New(lists.Pattern("addresses")), lazyregexp.New(lists.Pattern("pleasantries")),
 	}
 )
 

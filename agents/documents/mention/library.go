@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -89,7 +89,7 @@ func NewLibrary(docs []llm.Document) *Library {
 }
 
 // isMail matches a name that only an e-mail has: the end of its file's name, or an address.
-var isMail = regexp.MustCompile(`(?i)\.(?:eml|msg)$|<\S+@\S+>`)
+var isMail = lazyregexp.New(`(?i)\.(?:eml|msg)$|<\S+@\S+>`)
 
 // maxNameTokens bounds the words of one name.
 const maxNameTokens = 40
@@ -167,7 +167,7 @@ func plainNumber(t language.Token) language.Token {
 // without them.
 var abbreviations = lists.Pairs("abbreviations")
 
-var letters = regexp.MustCompile(`\pL+`)
+var letters = lazyregexp.New(`\pL+`)
 
 // shortForms returns the abbreviations of a name, with the stems of the words that they stand
 // for: "dpa" for "Data Processing Agreement", "hr" for "Human Resources".
@@ -194,9 +194,9 @@ func shortForms(text string) map[string][]string {
 }
 
 // codes matches codes as names write them: CR-7, SEC-POL-04.
-var codes = regexp.MustCompile(`\b[A-Z]{2,6}(?:[-_/. ]?[A-Z]{1,6}){0,2}[-_/. ]?\d{1,6}\b`)
+var codes = lazyregexp.New(`\b[A-Z]{2,6}(?:[-_/. ]?[A-Z]{1,6}){0,2}[-_/. ]?\d{1,6}\b`)
 
-var codeParts = regexp.MustCompile(`\pL+|\pN+`)
+var codeParts = lazyregexp.New(`\pL+|\pN+`)
 
 // codeKey returns a code without what people write differently: case, separators, and zeros
 // before a number.

@@ -1,19 +1,19 @@
 package mention
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 const nouns = `(?:one|document|doc|file|paper|version|text|polic(?:y|ies)|contract|circular|regulation|guideline|agreement|report|email|handbook|lease)\w*`
 
-func pattern(list string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)` + strings.ReplaceAll(lists.Pattern(list), "{noun}", nouns))
+func pattern(list string) *lazyregexp.Regexp {
+	return lazyregexp.New(`(?i)` + strings.ReplaceAll(lists.Pattern(list), "{noun}", nouns))
 }
 
 // Words that refer to documents spoken of before. The patterns of each are data (words.txt).
@@ -24,8 +24,8 @@ var (
 	single     = pattern("single")
 	expletives = pattern("expletives")
 	places     = lists.Pairs("ordinal numbers")
-	visible    = regexp.MustCompile(`\S`)
-	since      = regexp.MustCompile(`(?i)\b(?:since|changed|new in|changes|differs?|different)\b`)
+	visible    = lazyregexp.New(`\S`)
+	since      = lazyregexp.New(`(?i)\b(?:since|changed|new in|changes|differs?|different)\b`)
 )
 
 // mayReferBack reports whether words like "it" may mean documents: when the message names

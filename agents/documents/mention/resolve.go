@@ -2,7 +2,6 @@ package mention
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -108,8 +108,8 @@ func containsAny(docs []*document, ids []string) bool {
 func placeholder(i int) string { return "qq" + string(rune('a'+i)) }
 
 var (
-	fileName = regexp.MustCompile(`[\pL\pN][\pL\pN_.()-]{0,80}\.(?i:pdf|docx?|xlsx|pptx|csv|txt|md|html?)\b`)
-	inQuotes = regexp.MustCompile(`["“„«]([^"“”„«»\n]{2,120})["”“»]`)
+	fileName = lazyregexp.New(`[\pL\pN][\pL\pN_.()-]{0,80}\.(?i:pdf|docx?|xlsx|pptx|csv|txt|md|html?)\b`)
+	inQuotes = lazyregexp.New(`["“„«]([^"“”„«»\n]{2,120})["”“»]`)
 )
 
 // readQuoted finds full names in quotation marks and exact names of files.
@@ -158,7 +158,7 @@ func (r *reader) readQuoted() {
 	}
 }
 
-var beforeName = regexp.MustCompile(`(?i)(?:document|file|doc|policy|circular|contract|agreement|report|called|titled|named|entitled|summari[sz]e|summary of|compare|against|and|with|audit)\s*$`)
+var beforeName = lazyregexp.New(`(?i)(?:document|file|doc|policy|circular|contract|agreement|report|called|titled|named|entitled|summari[sz]e|summary of|compare|against|and|with|audit)\s*$`)
 
 // callsIt reports whether a quotation stands where a document's name does.
 func (r *reader) callsIt(quoted string) bool {
@@ -211,7 +211,7 @@ func (r *reader) scan() {
 	}
 }
 
-var shortWord = regexp.MustCompile(`\pL[\pL&]{1,5}`)
+var shortWord = lazyregexp.New(`\pL[\pL&]{1,5}`)
 
 // withShort writes abbreviations of names in small letters, so that "T&Cs" and "CoC" are one
 // word.
@@ -292,7 +292,7 @@ func (r *reader) beside(i int, t language.Token) bool {
 }
 
 // versionNumber matches "version 4", which names write v4.
-var versionNumber = regexp.MustCompile(`(?i)\b(?:version|versión|versione|versie|fassung)\s+(\d{1,3})\b`)
+var versionNumber = lazyregexp.New(`(?i)\b(?:version|versión|versione|versie|fassung)\s+(\d{1,3})\b`)
 
 // findNames finds names that the message contains as a whole. A name of one word must look
 // like a name, unless the action works on documents.

@@ -4,22 +4,22 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
 var (
-	ruleLike  = regexp.MustCompile(`(?i)\b(?:must|shall|may not|may only|cannot|never|not (?:permitted|allowed)|prohibit(?:s|ed)|forbidden|forbids|(?:is|are|be) required|requires?|required to|obliged|mandatory|needs? to|has to|have to|at least|at most|no later than|not later than|no more than|not more than|not exceed|maximum|minimum|without (?:prior|written|the)|only (?:if|with|after|by|when))\b`)
-	forbids   = regexp.MustCompile(`(?i)\b(?:must not|shall not|may not|must never|cannot|can not|never|not (?:be )?(?:permitted|allowed)|prohibit(?:s|ed)|forbidden|forbids|may only|only (?:if|with|after|by|when)|no (?:employee|person|member|staff|one|bank|institution|customer|personal|confidential))\b`)
-	restricts = regexp.MustCompile(`(?i)\b(?:unless|only (?:if|with|after|when)|without (?:the |any |an? |prior |previous |written |express )*(?:approv|consent|permission|authori[sz]|agreement|notice)\w*)\b`)
-	exception = regexp.MustCompile(`(?i)\b(?:without|unless|except(?: with| after)?|only (?:if|with|after|when)|prior to|before)\b`)
-	negation  = regexp.MustCompile(`(?i)\b(?:not|never|no|none|without|cannot|skip(?:ped|ping)?|waiv(?:e|ed|ing)|ignor(?:e|ed|ing)|bypass(?:ed|ing)?|omit(?:ted|ting)?|instead of|unable|refus(?:e|ed|ing)|fail(?:ed|s|ing)?|forgot(?:ten)?|don'?t|doesn'?t|didn'?t|won'?t|haven'?t|hasn'?t|isn'?t|aren'?t|can'?t)\b|n[’']t\b`)
+	ruleLike  = lazyregexp.New(`(?i)\b(?:must|shall|may not|may only|cannot|never|not (?:permitted|allowed)|prohibit(?:s|ed)|forbidden|forbids|(?:is|are|be) required|requires?|required to|obliged|mandatory|needs? to|has to|have to|at least|at most|no later than|not later than|no more than|not more than|not exceed|maximum|minimum|without (?:prior|written|the)|only (?:if|with|after|by|when))\b`)
+	forbids   = lazyregexp.New(`(?i)\b(?:must not|shall not|may not|must never|cannot|can not|never|not (?:be )?(?:permitted|allowed)|prohibit(?:s|ed)|forbidden|forbids|may only|only (?:if|with|after|by|when)|no (?:employee|person|member|staff|one|bank|institution|customer|personal|confidential))\b`)
+	restricts = lazyregexp.New(`(?i)\b(?:unless|only (?:if|with|after|when)|without (?:the |any |an? |prior |previous |written |express )*(?:approv|consent|permission|authori[sz]|agreement|notice)\w*)\b`)
+	exception = lazyregexp.New(`(?i)\b(?:without|unless|except(?: with| after)?|only (?:if|with|after|when)|prior to|before)\b`)
+	negation  = lazyregexp.New(`(?i)\b(?:not|never|no|none|without|cannot|skip(?:ped|ping)?|waiv(?:e|ed|ing)|ignor(?:e|ed|ing)|bypass(?:ed|ing)?|omit(?:ted|ting)?|instead of|unable|refus(?:e|ed|ing)|fail(?:ed|s|ing)?|forgot(?:ten)?|don'?t|doesn'?t|didn'?t|won'?t|haven'?t|hasn'?t|isn'?t|aren'?t|can'?t)\b|n[’']t\b`)
 )
 
 // isRule reports whether a sentence reads like a rule: by its words, or because it sets a
@@ -127,7 +127,7 @@ func (p pool) likeliestRules(rules, text []excerpt.Excerpt) string {
 func inline(s excerpt.Excerpt) string { return strings.Join(strings.Fields(excerpt.Quote(s)), " ") }
 
 // mailHeader are the lines above an e-mail's text.
-var mailHeader = regexp.MustCompile(`(?im)^(?:from|to|cc|bcc|date|sent|reply-to|subject)[ \t]*:.*$`)
+var mailHeader = lazyregexp.New(`(?im)^(?:from|to|cc|bcc|date|sent|reply-to|subject)[ \t]*:.*$`)
 
 func withoutMailHeader(text string) string { return mailHeader.ReplaceAllString(text, "") }
 

@@ -3,7 +3,6 @@ package offline
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -212,7 +212,7 @@ func (v voice) difference(a, b string, alike float64) string {
 }
 
 // frequency is how often something happens: "every year", "once every two years", "monthly".
-var frequency = regexp.MustCompile(`(?i)\b(?:(?:once|twice|\w+ times) (?:every|each|per|an?)|every|each|per) (?:(?:other|second|third|two|three|four|five|six|\d+) )?(?:hour|day|week|month|quarter|year)s?\b|\b(?:daily|weekly|monthly|quarterly|yearly|annually)\b`)
+var frequency = lazyregexp.New(`(?i)\b(?:(?:once|twice|\w+ times) (?:every|each|per|an?)|every|each|per) (?:(?:other|second|third|two|three|four|five|six|\d+) )?(?:hour|day|week|month|quarter|year)s?\b|\b(?:daily|weekly|monthly|quarterly|yearly|annually)\b`)
 
 func orDash(s []string) string { return cmp.Or(strings.Join(s, ", "), "–") }
 
@@ -228,12 +228,12 @@ func without(a, b []string) []string {
 
 var duties = []struct {
 	word messages.Message
-	re   *regexp.Regexp
+	re   *lazyregexp.Regexp
 }{
-	{messages.Forbidden, regexp.MustCompile(`(?i)\b(?:must not|shall not|may not|must never|cannot|prohibit(?:s|ed)|forbidden|not (?:permitted|allowed))\b`)},
-	{messages.Must, regexp.MustCompile(`(?i)\b(?:must|shall|(?:is|are) required|mandatory|obliged|has to|have to)\b`)},
-	{messages.Should, regexp.MustCompile(`(?i)\b(?:should|ought to|recommended|encouraged)\b`)},
-	{messages.May, regexp.MustCompile(`(?i)\b(?:may|can|(?:is|are) (?:permitted|allowed)|optional)\b`)},
+	{messages.Forbidden, lazyregexp.New(`(?i)\b(?:must not|shall not|may not|must never|cannot|prohibit(?:s|ed)|forbidden|not (?:permitted|allowed))\b`)},
+	{messages.Must, lazyregexp.New(`(?i)\b(?:must|shall|(?:is|are) required|mandatory|obliged|has to|have to)\b`)},
+	{messages.Should, lazyregexp.New(`(?i)\b(?:should|ought to|recommended|encouraged)\b`)},
+	{messages.May, lazyregexp.New(`(?i)\b(?:may|can|(?:is|are) (?:permitted|allowed)|optional)\b`)},
 }
 
 // duty returns how binding a sentence is: "forbidden", "must", "should", "may" or "".

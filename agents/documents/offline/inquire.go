@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -20,12 +20,12 @@ func NothingFound(f llm.Facts) string { return voiceOf(f).say(messages.NothingFo
 const documentNouns = `(?:guidelines?|polic(?:y|ies)|circulars?|contracts?|agreements?|handbooks?|manuals?|memos?|memorandum|reports?|leases?)`
 
 var (
-	asksFigure        = regexp.MustCompile(`(?i)` + lists.Pattern("asks for a figure"))
-	asksDefinition    = regexp.MustCompile(`(?i)^(?:what (?:is|are|does)|define|meaning of)\b`)
-	asksAmount        = regexp.MustCompile(`(?i)` + lists.Pattern("asks for an amount"))
-	startsWithPronoun = regexp.MustCompile(`^(?:It|They|This|These|Such|He|She|That|Those)\b`)
-	ofDocument        = regexp.MustCompile(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + documentNouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
-	defines           = regexp.MustCompile(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
+	asksFigure        = lazyregexp.New(`(?i)` + lists.Pattern("asks for a figure"))
+	asksDefinition    = lazyregexp.New(`(?i)^(?:what (?:is|are|does)|define|meaning of)\b`)
+	asksAmount        = lazyregexp.New(`(?i)` + lists.Pattern("asks for an amount"))
+	startsWithPronoun = lazyregexp.New(`^(?:It|They|This|These|Such|He|She|That|Those)\b`)
+	ofDocument        = lazyregexp.New(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + documentNouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
+	defines           = lazyregexp.New(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
 )
 
 // Inquire answers a question part by part: from a table if one answers it, else with the two to
@@ -232,7 +232,7 @@ func (p pool) closest(v voice, quotes []excerpt.Excerpt, passages []llm.Passage)
 }
 
 // overTable matches a question that counts or adds up.
-var overTable = regexp.MustCompile(`(?i)\b(?:how many|count|number of|total|sum|average|mean|highest|lowest|largest|smallest|most|least|maximum|minimum|wie ?viele|summe|durchschnitt|höchste[nrs]?|niedrigste[nrs]?|combien|total|moyenne|cu[aá]ntos|cuántas|suma|promedio|hoeveel|totaal|gemiddelde)\b`)
+var overTable = lazyregexp.New(`(?i)\b(?:how many|count|number of|total|sum|average|mean|highest|lowest|largest|smallest|most|least|maximum|minimum|wie ?viele|summe|durchschnitt|höchste[nrs]?|niedrigste[nrs]?|combien|total|moyenne|cu[aá]ntos|cuántas|suma|promedio|hoeveel|totaal|gemiddelde)\b`)
 
 // rowsSeen says how many rows of a table a count or a sum would need.
 func (p pool) rowsSeen(question string, f llm.Facts, first scoredExcerpt) string {
@@ -311,8 +311,8 @@ func tellsFigure(text, question string, amount bool) bool {
 }
 
 var (
-	documentNumber = regexp.MustCompile(`(?i)^\W*(?:(?:` + documentNouns + `|documents?|doc|file|reference|ref|version|edition|revision)\W+)?(?:(?:no|nr|number|id|code|reference)\b\W*)?[\pL]{0,6}[-/ ]?\d[\d./-]*\W*$`)
-	namesParties   = regexp.MustCompile(`(?i)^(?:[\d.() ]*)(?:parties\b|(?:by and )?between\b.*\band\b|(?:this|the) (?:` + documentNouns + `)\b.*\b(?:made|entered into|concluded|agreed|signed)\b.*\b(?:between|by|with)\b)`)
+	documentNumber = lazyregexp.New(`(?i)^\W*(?:(?:` + documentNouns + `|documents?|doc|file|reference|ref|version|edition|revision)\W+)?(?:(?:no|nr|number|id|code|reference)\b\W*)?[\pL]{0,6}[-/ ]?\d[\d./-]*\W*$`)
+	namesParties   = lazyregexp.New(`(?i)^(?:[\d.() ]*)(?:parties\b|(?:by and )?between\b.*\band\b|(?:this|the) (?:` + documentNouns + `)\b.*\b(?:made|entered into|concluded|agreed|signed)\b.*\b(?:between|by|with)\b)`)
 )
 
 // isFormal reports whether a sentence is a title line or a document number, or names the
@@ -321,7 +321,7 @@ func isFormal(s excerpt.Excerpt, title excerpt.Vector) bool {
 	return len(s.Vec.Without(title)) == 0 || documentNumber.MatchString(s.Text) || namesParties.MatchString(s.Text)
 }
 
-var askedClause = regexp.MustCompile(`(?i)(?:\b(?:clauses?|sections?|articles?|paragraphs?|points?|items?|rules?|no|number|artikel|abschnitt|ziffer|absatz|punkt|artículos?|cláusula|punto|article|clausule)|§)\s*\.?\s*(\d+(?:\.\d+)*)\b`)
+var askedClause = lazyregexp.New(`(?i)(?:\b(?:clauses?|sections?|articles?|paragraphs?|points?|items?|rules?|no|number|artikel|abschnitt|ziffer|absatz|punkt|artículos?|cláusula|punto|article|clausule)|§)\s*\.?\s*(\d+(?:\.\d+)*)\b`)
 
 // clauseAsked returns the number of the clause that a question asks for; "" without one.
 func clauseAsked(question string) string {

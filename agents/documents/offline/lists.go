@@ -3,7 +3,6 @@ package offline
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,14 +15,15 @@ import (
 	"github.com/palaver-chat/palaver/documents/sentence"
 	"github.com/palaver-chat/palaver/documents/tables"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
 var (
-	asksForSeveral = regexp.MustCompile(`(?i)` + lists.Pattern("asks for several"))
-	asksForRanking = regexp.MustCompile(`(?i)` + lists.Pattern("asks for a ranking"))
-	asksForTimes   = regexp.MustCompile(`(?i)` + lists.Pattern("asks for times"))
-	asksForMoney   = regexp.MustCompile(`(?i)` + lists.Pattern("asks for money"))
+	asksForSeveral = lazyregexp.New(`(?i)` + lists.Pattern("asks for several"))
+	asksForRanking = lazyregexp.New(`(?i)` + lists.Pattern("asks for a ranking"))
+	asksForTimes   = lazyregexp.New(`(?i)` + lists.Pattern("asks for times"))
+	asksForMoney   = lazyregexp.New(`(?i)` + lists.Pattern("asks for money"))
 	// kindNouns say of what kind the items of a list are: "rules", "steps".
 	kindNouns = lists.Set("kinds of items")
 	listing   = lists["asking words of lists"]
@@ -169,7 +169,7 @@ func partsOf(passages []llm.Passage) (out []part) {
 	return out
 }
 
-var sectionNumber = regexp.MustCompile(`^\d+(?:\.\d+)*`)
+var sectionNumber = lazyregexp.New(`^\d+(?:\.\d+)*`)
 
 // levelOf returns the level of a heading: by its marks, else by its number.
 func levelOf(text, title string) int {
@@ -277,7 +277,7 @@ func fromLists(question string, f llm.Facts) (string, bool) {
 }
 
 // askedOf returns the words of a question without those by which it asks for a list, and those that match.
-func (p pool) askedOf(question string, without *regexp.Regexp, docs []llm.Document) excerpt.Vector {
+func (p pool) askedOf(question string, without *lazyregexp.Regexp, docs []llm.Document) excerpt.Vector {
 	q, _ := p.asked(question, docs)
 	return q.Without(p.Vocab.Query(listing + " " + strings.Join(without.FindAllString(question, -1), " ")))
 }
@@ -357,7 +357,7 @@ func fromFigures(question string, f llm.Facts) (string, bool) {
 	if !asksForSeveral.MatchString(question) {
 		return "", false
 	}
-	var kind *regexp.Regexp
+	var kind *lazyregexp.Regexp
 	var is func(figures.Figure) bool
 	switch {
 	case asksForTimes.MatchString(question):

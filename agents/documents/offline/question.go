@@ -16,14 +16,15 @@ import (
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/documents/tables"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 //go:embed tables.txt
 var tableWords string
 
 // phrases are the lists of tables.txt as patterns, by name.
-var phrases = sync.OnceValue(func() map[string]*regexp.Regexp {
-	out := map[string]*regexp.Regexp{}
+var phrases = sync.OnceValue(func() map[string]*lazyregexp.Regexp {
+	out := map[string]*lazyregexp.Regexp{}
 	for name, list := range language.ReadLists(tableWords) {
 		var entries []string
 		for e := range strings.SplitSeq(list, "|") {
@@ -38,7 +39,7 @@ var phrases = sync.OnceValue(func() map[string]*regexp.Regexp {
 				entries[i] += `\pL*`
 			}
 		}
-		out[name] = regexp.MustCompile(`(?:` + strings.Join(entries, "|") + `)`)
+		out[name] = lazyregexp.New(`(?:` + strings.Join(entries, "|") + `)`)
 	}
 	return out
 })
@@ -99,7 +100,7 @@ type tableQuestion struct {
 	voice   voice // of the answer
 }
 
-var wordPattern = regexp.MustCompile(`[\pL\pN\pM]+`)
+var wordPattern = lazyregexp.New(`[\pL\pN\pM]+`)
 
 func readQuestion(text, lang string, now time.Time) tableQuestion {
 	q := tableQuestion{text: strings.ToLower(text), said: map[string][]span{}, now: now}
@@ -320,7 +321,7 @@ func endsWith(compound, head, lang string) bool {
 }
 
 // yearRange matches "from 2017 to 2019".
-var yearRange = regexp.MustCompile(`\b((?:19|20)\d\d)\s*(?:-|–|to|and|through|until|bis|und|à|et|a|y|tot|en)\s*((?:19|20)\d\d)\b`)
+var yearRange = lazyregexp.New(`\b((?:19|20)\d\d)\s*(?:-|–|to|and|through|until|bis|und|à|et|a|y|tot|en)\s*((?:19|20)\d\d)\b`)
 
 // stemsOf returns the forms by which a word is compared: in English and in the language of the
 // table. "Sun" is "Sunday".
@@ -432,9 +433,9 @@ func (q tableQuestion) in(spans []span) (used []int) {
 	return used
 }
 
-var parts = regexp.MustCompile(`(?i)[?？;]\s+(?:(?:and|und|et|y|en)\s+)?|,?\s+(?:and|und|et|y|en)\s+`)
+var parts = lazyregexp.New(`(?i)[?？;]\s+(?:(?:and|und|et|y|en)\s+)?|,?\s+(?:and|und|et|y|en)\s+`)
 
-var opensQuestion = regexp.MustCompile(`(?i)^(?:what|which|who|when|where|why|how|is|are|do|does|was|were|list|show|was|welche\w*|wer|wann|wo|wie|warum|quels?|quelles?|qui|quand|où|comment|combien|qué|quién|cuá\w+|cuándo|dónde|cómo|wat|welke|wie|wanneer|waar|hoe\w*)\b`)
+var opensQuestion = lazyregexp.New(`(?i)^(?:what|which|who|when|where|why|how|is|are|do|does|was|were|list|show|was|welche\w*|wer|wann|wo|wie|warum|quels?|quelles?|qui|quand|où|comment|combien|qué|quién|cuá\w+|cuándo|dónde|cómo|wat|welke|wie|wanneer|waar|hoe\w*)\b`)
 
 // Parts cuts a question that has several parts into them: sentences with a question mark, and
 // what follows "and" if it is a question of its own. Parts that are no question belong to the

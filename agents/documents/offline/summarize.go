@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,11 +11,12 @@ import (
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
 // points matches the words for the parts of a summary.
-var points = regexp.MustCompile(`^(?:bullets?|points?|sentences?|items?|(?:stich)?punkten?|sätzen?|phrases?|puntos?|frases?|punten|zinnen)$`)
+var points = lazyregexp.New(`^(?:bullets?|points?|sentences?|items?|(?:stich)?punkten?|sätzen?|phrases?|puntos?|frases?|punten|zinnen)$`)
 
 // wantedPoints returns how many points a message asks for; 0 if it does not say.
 func wantedPoints(message string) int {

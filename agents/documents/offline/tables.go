@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/documents/tables"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -56,7 +56,7 @@ func open(passages []llm.Passage) []openTable {
 	return out
 }
 
-var insideName = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+var insideName = lazyregexp.New(`(\p{Ll})(\p{Lu})`)
 
 // spaced writes the name of a column that a program gave it in words: "melting Point" for "meltingPoint".
 func spaced(name string) string {
@@ -301,9 +301,9 @@ func (t openTable) label(row int) string {
 	return ""
 }
 
-var inBrackets = regexp.MustCompile(`\([^)]*\)`)
+var inBrackets = lazyregexp.New(`\([^)]*\)`)
 
-var yearPattern = regexp.MustCompile(`(?i)\b(?:fy)?((?:19|20)\d\d)\b|\bfy?\s?'?(\d\d)\b`)
+var yearPattern = lazyregexp.New(`(?i)\b(?:fy)?((?:19|20)\d\d)\b|\bfy?\s?'?(\d\d)\b`)
 
 // yearsIn returns the years in the name of a column: "2024", "FY2024" and "FY24".
 func yearsIn(name string) (out []int) {
@@ -338,7 +338,7 @@ func decimalsIn(cell tables.Cell) int {
 	return decimalsOf(cell.Number)
 }
 
-var centsAtEnd = regexp.MustCompile(`[.,]\d\d(?:\D*)$`)
+var centsAtEnd = lazyregexp.New(`[.,]\d\d(?:\D*)$`)
 
 func decimalsOf(v float64) int {
 	s := strconv.FormatFloat(v, 'f', -1, 64)

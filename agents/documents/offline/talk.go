@@ -1,20 +1,20 @@
 package offline
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/agents/excerpt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
 var (
-	thanks    = regexp.MustCompile(`(?i)\b(?:thanks?|thank you|thx|ty|cheers|merci|danke\w*|dank|bedankt|gracias|grazie)\b`)
-	farewells = regexp.MustCompile(`(?i)\b(?:bye|goodbye|wiedersehen|tot ziens|au revoir|adi[oó]s|see you)\b`)
-	praise    = regexp.MustCompile(`(?i)^\W*(?:ok|okay|great|cool|perfect|nice|awesome|excellent|super|wonderful|fine|understood)\b`)
+	thanks    = lazyregexp.New(`(?i)\b(?:thanks?|thank you|thx|ty|cheers|merci|danke\w*|dank|bedankt|gracias|grazie)\b`)
+	farewells = lazyregexp.New(`(?i)\b(?:bye|goodbye|wiedersehen|tot ziens|au revoir|adi[oó]s|see you)\b`)
+	praise    = lazyregexp.New(`(?i)^\W*(?:ok|okay|great|cool|perfect|nice|awesome|excellent|super|wonderful|fine|understood)\b`)
 )
 
 // talk answers a greeting, thanks, and questions about Palaver: it says what it can do with

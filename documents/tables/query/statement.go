@@ -1,20 +1,20 @@
 package query
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/palaver-chat/palaver/documents/tables"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // quoted matches what is no code of a statement: strings, names in quotes and comments.
-var quoted = regexp.MustCompile(`(?s)'(?:[^']|'')*'|"(?:[^"]|"")*"|` + "`[^`]*`" + `|\[[^\]]*\]|--[^\n]*|/\*.*?\*/`)
+var quoted = lazyregexp.New(`(?s)'(?:[^']|'')*'|"(?:[^"]|"")*"|` + "`[^`]*`" + `|\[[^\]]*\]|--[^\n]*|/\*.*?\*/`)
 
 var (
-	begins    = regexp.MustCompile(`(?is)^\s*(?:select|with)\b`)
-	forbidden = regexp.MustCompile(`(?i)\b(?:attach|detach|pragma\w*|insert|update|delete|replace\s+into|drop|create|alter|vacuum|reindex|load_extension|readfile|writefile|fts\w*|sqlite_\w+|dbstat|zeroblob|randomblob)\b`)
+	begins    = lazyregexp.New(`(?is)^\s*(?:select|with)\b`)
+	forbidden = lazyregexp.New(`(?i)\b(?:attach|detach|pragma\w*|insert|update|delete|replace\s+into|drop|create|alter|vacuum|reindex|load_extension|readfile|writefile|fts\w*|sqlite_\w+|dbstat|zeroblob|randomblob)\b`)
 )
 
 const maxStatement = 4_000 // characters
@@ -46,7 +46,7 @@ func refuse(sql string) string {
 	return ""
 }
 
-var notName = regexp.MustCompile(`[^\pL\pN]+`)
+var notName = lazyregexp.New(`[^\pL\pN]+`)
 
 // Names returns the names of a table's columns in SQL: letters, digits and _, each once.
 func Names(t tables.Table) []string {
@@ -106,14 +106,14 @@ func saysMore(t tables.Table, c int) bool {
 // words returns the letters of a cell.
 func words(cell string) string { return notLetters.ReplaceAllString(cell, "") }
 
-var notLetters = regexp.MustCompile(`[^\pL]+`)
+var notLetters = lazyregexp.New(`[^\pL]+`)
 
 var (
-	joins     = regexp.MustCompile(`(?i)\b(?:join|with|union|intersect|except)\b`)
-	fromPart  = regexp.MustCompile(`(?i)\s*\bfrom\s+t(\d+)\b`)
-	severalOf = regexp.MustCompile(`(?i)^\s*(?:(?:as\s+)?\w+\s*)?,`)
-	endOfFrom = regexp.MustCompile(`(?i)\b(?:group\s+by|having|order\s+by|limit|window)\b`)
-	ofSeveral = regexp.MustCompile(`(?i)\b(?:distinct|group\s+by|having|window|over)\b|\b(?:count|sum|total|avg|min|max|\w*group_\w+|string_agg)\s*\(`)
+	joins     = lazyregexp.New(`(?i)\b(?:join|with|union|intersect|except)\b`)
+	fromPart  = lazyregexp.New(`(?i)\s*\bfrom\s+t(\d+)\b`)
+	severalOf = lazyregexp.New(`(?i)^\s*(?:(?:as\s+)?\w+\s*)?,`)
+	endOfFrom = lazyregexp.New(`(?i)\b(?:group\s+by|having|order\s+by|limit|window)\b`)
+	ofSeveral = lazyregexp.New(`(?i)\b(?:distinct|group\s+by|having|window|over)\b|\b(?:count|sum|total|avg|min|max|\w*group_\w+|string_agg)\s*\(`)
 )
 
 // behind returns a statement that selects the rows of a table that a simple statement reads, in its

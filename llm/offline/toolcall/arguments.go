@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -91,12 +92,12 @@ func (s *shape) texts() []string {
 }
 
 var (
-	quotedText     = regexp.MustCompile("\"([^\"]*)\"|“([^”]*)”|`([^`]*)`|(?:^|[\\s=:(])'([^']*)'")
-	numeral        = regexp.MustCompile(`[-+]?\d+(?:\.\d+)?`)
-	notQuoted      = regexp.MustCompile("\"[^\"]*\"|“[^”]*”|(?:^|[\\s=:(])'[^']*'")
-	sentenceGoesOn = regexp.MustCompile(`(?i)^\s+(?:(?:and|then|to|so|please|for)\b|$)`)
-	leadIn         = regexp.MustCompile(`(?i)^(?:[\s:,]+|(?:with|for|on|to|about|saying|using|of|arguments?|and|now|please)\b)+`)
-	leadOut        = regexp.MustCompile(`(?i)(?:[\s,;.!?]+|\b(?:and|then|please))+$`)
+	quotedText     = lazyregexp.New("\"([^\"]*)\"|“([^”]*)”|`([^`]*)`|(?:^|[\\s=:(])'([^']*)'")
+	numeral        = lazyregexp.New(`[-+]?\d+(?:\.\d+)?`)
+	notQuoted      = lazyregexp.New("\"[^\"]*\"|“[^”]*”|(?:^|[\\s=:(])'[^']*'")
+	sentenceGoesOn = lazyregexp.New(`(?i)^\s+(?:(?:and|then|to|so|please|for)\b|$)`)
+	leadIn         = lazyregexp.New(`(?i)^(?:[\s:,]+|(?:with|for|on|to|about|saying|using|of|arguments?|and|now|please)\b)+`)
+	leadOut        = lazyregexp.New(`(?i)(?:[\s,;.!?]+|\b(?:and|then|please))+$`)
 )
 
 // arguments reads the arguments of a tool from the text after its name: a JSON object,

@@ -1,12 +1,12 @@
 package toolcall
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -30,7 +30,7 @@ func Numbered(calls []llm.ToolCall) []llm.ToolCall {
 	return calls
 }
 
-var passageTag = regexp.MustCompile(`<passage id="(\d+)"`)
+var passageTag = lazyregexp.New(`<passage id="(\d+)"`)
 
 // HasPassages reports whether a tool's result shows passages.
 func HasPassages(content string) bool { return passageTag.MatchString(content) }
@@ -58,7 +58,7 @@ func ShownPassages(passages []llm.Passage, content string) []llm.Passage {
 	return out
 }
 
-var servedPicture = regexp.MustCompile(`!\[[^\]\n]{0,200}\]\(/api/attachments/[A-Za-z0-9-]{1,64}\)`)
+var servedPicture = lazyregexp.New(`!\[[^\]\n]{0,200}\]\(/api/attachments/[A-Za-z0-9-]{1,64}\)`)
 
 // Outcome describes the result of a call in a language.
 func Outcome(u llm.ToolUse, lang string) string {

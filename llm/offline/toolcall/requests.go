@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -32,15 +33,15 @@ const (
 
 // Requests in plain words for our own tools.
 var (
-	searchIn    = regexp.MustCompile(request + `(?:search|look|dig|check|query)\s+(?:up\s+)?(?:(?:in|into|through|within|across)\s+)?` + files + `\s*(?:(?:for|about|on|regarding|what is said about)\b|:)\s*`)
-	searchFor   = regexp.MustCompile(request + `(?:search|look|find)\s+(?:(?:for|up)\s+)?(.{2,300}?)\s+(?:in|within|through|across|among)\s+` + files)
-	searchPlain = regexp.MustCompile(request + `search\s+for\s+`)
-	askFiles    = regexp.MustCompile(`(?i)\bwhat\s+(?:do|does|is\s+in|is\s+said\s+in)\s+` + files + `\s+(?:say|says|tell\s+us|mention)?\s*(?:about|on|regarding)\s+`)
-	listThem    = regexp.MustCompile(request + `(?:list|show|enumerate)\s+(?:me\s+)?` + files + `|(?i)\b(?:what|which)\s+(?:documents|docs|files)\s+(?:do\s+(?:i|we)\s+have|have\s+(?:i|we)|are\s+there)\b`)
-	drawIt      = regexp.MustCompile(request + `(?:draw|paint|sketch|illustrate)\s+(?:me\s+)?`)
-	makePicture = regexp.MustCompile(request + `(?:generate|create|make|render|produce|draw|paint)\s+(?:me\s+)?(?:an?\s+|the\s+|some\s+)?(?:[\w-]+\s+){0,3}?(?:images?|pictures?|illustrations?|drawings?|paintings?|photos?)\s*(?:(?:of|showing|with|that shows|depicting)\b|:)\s*`)
-	notAPicture = regexp.MustCompile(`(?i)^(?:(?:an?|the|your|any|some)\s+)?(?:conclusions?|distinctions?|lines?\s+(?:between|under|at|in the sand)\b|lines?\W*$|attention|comparisons?|inferences?|parallels?|lessons?|up|on|from|upon)(?:\b|$)`)
-	furtherAsk  = regexp.MustCompile(`(?i)[,;]?\s+(?:and|then|to)\s+(?:then\s+)?(?:tell|say|explain|summari[sz]e|show|list|answer|let|give|find out|quote)\b`)
+	searchIn    = lazyregexp.New(request + `(?:search|look|dig|check|query)\s+(?:up\s+)?(?:(?:in|into|through|within|across)\s+)?` + files + `\s*(?:(?:for|about|on|regarding|what is said about)\b|:)\s*`)
+	searchFor   = lazyregexp.New(request + `(?:search|look|find)\s+(?:(?:for|up)\s+)?(.{2,300}?)\s+(?:in|within|through|across|among)\s+` + files)
+	searchPlain = lazyregexp.New(request + `search\s+for\s+`)
+	askFiles    = lazyregexp.New(`(?i)\bwhat\s+(?:do|does|is\s+in|is\s+said\s+in)\s+` + files + `\s+(?:say|says|tell\s+us|mention)?\s*(?:about|on|regarding)\s+`)
+	listThem    = lazyregexp.New(request + `(?:list|show|enumerate)\s+(?:me\s+)?` + files + `|(?i)\b(?:what|which)\s+(?:documents|docs|files)\s+(?:do\s+(?:i|we)\s+have|have\s+(?:i|we)|are\s+there)\b`)
+	drawIt      = lazyregexp.New(request + `(?:draw|paint|sketch|illustrate)\s+(?:me\s+)?`)
+	makePicture = lazyregexp.New(request + `(?:generate|create|make|render|produce|draw|paint)\s+(?:me\s+)?(?:an?\s+|the\s+|some\s+)?(?:[\w-]+\s+){0,3}?(?:images?|pictures?|illustrations?|drawings?|paintings?|photos?)\s*(?:(?:of|showing|with|that shows|depicting)\b|:)\s*`)
+	notAPicture = lazyregexp.New(`(?i)^(?:(?:an?|the|your|any|some)\s+)?(?:conclusions?|distinctions?|lines?\s+(?:between|under|at|in the sand)\b|lines?\W*$|attention|comparisons?|inferences?|parallels?|lessons?|up|on|from|upon)(?:\b|$)`)
+	furtherAsk  = lazyregexp.New(`(?i)[,;]?\s+(?:and|then|to)\s+(?:then\s+)?(?:tell|say|explain|summari[sz]e|show|list|answer|let|give|find out|quote)\b`)
 )
 
 // Requests returns the tool calls that a message plainly asks for and that were not made
@@ -87,18 +88,18 @@ func Requests(f llm.Facts, text string, byName bool) []Request {
 func (w Request) IsSearch() bool { return w.tool.Name == "search_documents" }
 
 // startsWithName matches a message that begins with a request for a tool by name.
-var startsWithName = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:use|call|run|invoke|execute)\s+[\w` + "`" + `/-]+`)
+var startsWithName = lazyregexp.New(`(?i)^\s*(?:please\s+)?(?:use|call|run|invoke|execute)\s+[\w` + "`" + `/-]+`)
 
 // nameRequest matches a request for a tool by its name. The name of its server may be left
 // out when no other tool has the same name.
-func nameRequest(t llm.Tool, all []llm.Tool) *regexp.Regexp {
+func nameRequest(t llm.Tool, all []llm.Tool) *lazyregexp.Regexp {
 	names := namePattern(t.Name)
 	if _, short, ok := strings.Cut(t.Name, "__"); ok && short != "" && !slices.ContainsFunc(all, func(o llm.Tool) bool {
 		return o.Name != t.Name && (o.Name == short || strings.HasSuffix(o.Name, "__"+short))
 	}) {
 		names += "|" + namePattern(short)
 	}
-	return regexp.MustCompile(`(?i)\b(?:use|using|call|run|invoke|execute|try)\s+(?:the\s+)?(?:tools?\s+)?[` + "`" + `]?(?:` + names + `)[` + "`" + `]?(?:\s+tool)?()(?:$|[^\w-])`)
+	return lazyregexp.New(`(?i)\b(?:use|using|call|run|invoke|execute|try)\s+(?:the\s+)?(?:tools?\s+)?[` + "`" + `]?(?:` + names + `)[` + "`" + `]?(?:\s+tool)?()(?:$|[^\w-])`)
 }
 
 // namePattern returns a regular expression for a name with blanks or dashes between its words.
@@ -124,7 +125,7 @@ func inPlainWords(text, masked string, tools []llm.Tool) []Request {
 		for _, m := range searchFor.FindAllStringSubmatchIndex(masked, -1) {
 			out = append(out, Request{start: m[0], end: m[1], tool: t, query: text[m[2]:m[3]]})
 		}
-		for _, re := range []*regexp.Regexp{searchIn, askFiles, searchPlain} {
+		for _, re := range []*lazyregexp.Regexp{searchIn, askFiles, searchPlain} {
 			for _, m := range re.FindAllStringIndex(masked, -1) {
 				out = append(out, Request{start: m[0], end: m[1], tool: t})
 			}
@@ -136,7 +137,7 @@ func inPlainWords(text, masked string, tools []llm.Tool) []Request {
 		}
 	}
 	if t, ok := has("generate_image"); ok {
-		for _, re := range []*regexp.Regexp{makePicture, drawIt} {
+		for _, re := range []*lazyregexp.Regexp{makePicture, drawIt} {
 			for _, m := range re.FindAllStringIndex(masked, -1) {
 				if !notAPicture.MatchString(text[m[1]:]) {
 					out = append(out, Request{start: m[0], end: m[1], tool: t})
