@@ -4,6 +4,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/palaver-chat/palaver/internal/lazyregexp"
@@ -13,15 +14,17 @@ import (
 // literal texts of which every match needs one are searched: a regular expression reads a long text slowly.
 type pattern struct {
 	*lazyregexp.Regexp
-	needs []string
+	needs func() []string
 }
 
 func patternOf(expression string) pattern {
-	parsed, err := syntax.Parse(expression, syntax.Perl)
-	if err != nil {
-		panic(err) // a constant
-	}
-	return pattern{lazyregexp.New(`(?i)` + expression), needed(parsed)}
+	return pattern{lazyregexp.New(`(?i)` + expression), sync.OnceValue(func() []string {
+		parsed, err := syntax.Parse(expression, syntax.Perl)
+		if err != nil {
+			panic(err) // a constant
+		}
+		return needed(parsed)
+	})}
 }
 
 // in returns the places of the matches in a text, as FindAllStringSubmatchIndex does. small is the
@@ -42,12 +45,13 @@ func (p pattern) in(text, small string) (all [][]int) {
 
 // windows returns the parts of a text that may have a match, in order. They begin and end at white space.
 func (p pattern) windows(text, small string) (out [][2]int) {
-	if len(p.needs) == 0 || len(small) != len(text) { // then places in one are not those in the other
+	needs := p.needs()
+	if len(needs) == 0 || len(small) != len(text) { // then places in one are not those in the other
 		return [][2]int{{0, len(text)}}
 	}
 	const reach = 64 // bytes of a match before and after what it needs
 	var places [][2]int
-	for _, need := range p.needs {
+	for _, need := range needs {
 		for at := 0; ; {
 			i := strings.Index(small[at:], need)
 			if i < 0 {
