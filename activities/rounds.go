@@ -178,9 +178,10 @@ func (k *Kit) DocumentTexts(ctx context.Context, ref TurnRef, sources []cite.Sou
 			if err != nil { // it may be deleted
 				k.LogOf(ref).Debug("quotations are not looked for in a document", "document", id, "error", err)
 			}
-			if room -= len(text); room < 0 {
-				break
+			if len(text) > room {
+				continue
 			}
+			room -= len(text)
 			texts = append(texts, text)
 		}
 		return texts

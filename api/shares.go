@@ -85,6 +85,7 @@ type sharedCitation struct {
 	N      int    `json:"n"`
 	Source string `json:"source"` // document or web
 	Title  string `json:"title"`
+	Page   int    `json:"page,omitempty"` // on which the quote begins, from 1
 	Quote  string `json:"quote"`
 	URL    string `json:"url,omitempty"`
 }
@@ -215,7 +216,7 @@ func shared(m chat.Message) (_ sharedMessage, ok bool) {
 		out.Role = "assistant"
 	}
 	for _, cited := range about.Citations {
-		out.Citations = append(out.Citations, sharedCitation{N: cited.N, Source: string(cited.Source), Title: cited.Title, Quote: cited.Quote, URL: cited.URL})
+		out.Citations = append(out.Citations, sharedCitation{N: cited.N, Source: string(cited.Source), Title: cited.Title, Page: cited.Page, Quote: cited.Quote, URL: cited.URL})
 	}
 	out.Unverified = about.Unverified
 	return out, out.Text != ""

@@ -170,7 +170,7 @@ func inTitleCase(s string) bool {
 // citedNext reports whether a citation follows, after punctuation at most: the marker of a
 // source or, where everything must be from the sources, of a source that is not there.
 func (f *Filter) citedNext(rest string, final bool) (cited, undecided bool) {
-	short := strings.TrimLeft(rest, " .,;:!?)*_")
+	short := strings.TrimLeft(rest, " \u00a0\u202f\u3000.,;:!?)*_。．，、；：！？）」』")
 	if len(rest)-len(short) > maxMarker {
 		return false, false
 	}

@@ -26,7 +26,7 @@ export default function Diagram({ code, children }: { code: string; children: Re
       {asText ? (
         children
       ) : (
-        <div tabIndex={0} role="group" aria-label={words.message.diagram} className="diagram">
+        <div tabIndex={0} role="group" aria-label={words.message.diagram} className="diagram" data-code={code}>
           <img
             src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawn.svg)}`}
             alt={words.message.diagram}

@@ -13,7 +13,7 @@ const DOCUMENTS = 4; // maximum documents that are read for their headings
 
 interface Props {
   citations: readonly Citation[];
-  /** The text of all messages of the user. */
+  /** The text of all messages of the user, and the actions of the answers. */
   said: string;
   onAsk: (doc: Node) => void;
 }

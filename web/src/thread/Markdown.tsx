@@ -340,7 +340,7 @@ function Code({ language, code }: { language: string; code: string }) {
       ) : (
         text
       )}
-      {language && <span className="absolute top-2.5 left-4 max-w-3/4 truncate text-xs text-muted">{language}</span>}
+      {language && <span data-language className="absolute top-2.5 left-4 max-w-3/4 truncate text-xs text-muted">{language}</span>}
       <CopyButton
         text={() => box.current?.textContent ?? code}
         label={words.message.copyCode}

@@ -279,7 +279,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
                   <Suspense fallback={null}>
                     <FollowUps
                       citations={cites}
-                      said={messages.map((m) => (m.role === "user" ? textOf(m) : "")).join("\n")}
+                      said={messages.map((m) => (m.role === "user" ? textOf(m) : (m.metadata?.action ?? ""))).join("\n")}
                       onAsk={onAsk}
                     />
                   </Suspense>

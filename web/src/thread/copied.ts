@@ -10,7 +10,13 @@ export function htmlOf(article: Element, citations: readonly Citation[]): string
   for (const answer of article.querySelectorAll(".answer")) out.append(...[...answer.children].flatMap((block) => [...(block.cloneNode(true) as Element).childNodes]));
   for (const chip of out.querySelectorAll("[data-citation]")) chip.replaceWith(`[${chip.textContent}]`);
   for (const name of out.querySelectorAll(".document, .table-scroll")) name.replaceWith(...name.childNodes);
-  out.querySelectorAll("button, .sr-only, .katex-html, .host").forEach((e) => e.remove());
+  for (const diagram of out.querySelectorAll<HTMLElement>(".diagram")) {
+    const code = document.createElement("pre");
+    code.append(Object.assign(document.createElement("code"), { textContent: diagram.dataset.code }));
+    diagram.replaceWith(code);
+  }
+  for (const picture of out.querySelectorAll("img")) picture.replaceWith(picture.alt);
+  out.querySelectorAll("button, .sr-only, .katex-html, .host, [data-language]").forEach((e) => e.remove());
   const unverified = out.querySelectorAll("u.unverified");
   unverified.forEach((u) => u.after("*"));
   for (const e of out.querySelectorAll("*")) {

@@ -37,7 +37,7 @@ export function placeOf(hits: readonly Hit[], hit: Hit | undefined): number {
 }
 
 /** Not part of the text: buttons with citations' numbers, and what only screen readers read. */
-const OTHER = "button, a[data-citation], footer, .sr-only, [aria-hidden=true]";
+const OTHER = "button, a[data-citation], footer, .sr-only, [data-language], [aria-hidden=true]";
 
 /** The ranges of a message on the page where the words stand. */
 export function rangesIn(row: Element, search: string): Range[] {

@@ -21,6 +21,7 @@ describe("follow-up questions", () => {
   it("ask nothing twice", () => {
     expect(labels([cite("a", at("Thirty"))], "What does @Leave say about “Sick leave”?")).toEqual(["What about “Unpaid leave”?", "Summarize Leave"]);
     expect(labels([cite("a", at("Thirty"))], "Summarize @Leave")).not.toContain("Summarize Leave");
+    expect(labels([cite("a", at("Thirty"))], "Fasse Leave zusammen\nsummarize")).not.toContain("Summarize Leave");
   });
 
   it("compare two documents if the answer cites two", () => {

@@ -19,7 +19,7 @@ function unquotedHeadings(d: Doc, text: string, citations: readonly Citation[], 
 /**
  * Suggests questions about sections of the cited documents that the answer did
  * not quote, and a comparison of two documents or a summary. said is the text of
- * all messages of the user in this thread.
+ * all messages of the user in this thread, in any language, and the actions of the answers.
  */
 export function followUps(citations: readonly Citation[], docs: readonly Doc[], texts: ReadonlyMap<string, string>, said: string): Idea[] {
   const cited = [...new Set(citations.flatMap((c) => c.doc_id ?? []))].flatMap((id) => docs.find((d) => d.id === id && d.status === "ready") ?? []);

@@ -1,7 +1,7 @@
 const MOST = 2_000; // characters of a quote
 
 const BLOCK = /^(?:P|LI|H[1-6]|PRE|TR|DIV|BLOCKQUOTE|UL|OL|TABLE|DETAILS|SUMMARY|HR)$/;
-const OTHER = "button, a[data-citation], .sr-only, [aria-hidden=true]";
+const OTHER = "button, a[data-citation], .sr-only, [data-language], [aria-hidden=true]";
 
 /** The text of a selection in an answer, without the numbers of citations; "" if it has none. */
 export function quotedText(content: Node): string {
