@@ -285,3 +285,14 @@ func TestTextThatBeginsLikeABrokenMailStaysText(t *testing.T) {
 	raw := "from: Ada <ada@example.org>\nsubject: Miete\nmessage-id: <1@example.org>\ncontent-type: multipart/mixed\nto: Bo\n\nEs sind 900 Euro.\n"
 	require.Contains(t, read(t, "mail.txt", raw).Text, "Es sind 900 Euro.")
 }
+
+func TestNamesOfAttachmentsAreDecodedInAnyEncoding(t *testing.T) {
+	c := read(t, "a.eml", "Subject: Rent\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain\n\nSee the contract.\n--x\n"+
+		"Content-Type: application/pdf; name=\"=?gb2312?B?us/NrA==?=.pdf\"\nContent-Disposition: attachment\n\nx\n--x--\n")
+	require.Contains(t, c.Text, "合同.pdf")
+}
+
+func TestNumbersOfSeveralNotesStayApart(t *testing.T) {
+	c := read(t, "a.html", "<html><body><p>The fee is 120<sup>1, 2</sup> euros, and 80<sup>3; 14</sup>.</p></body></html>")
+	require.Equal(t, "The fee is 120^(1,2) euros, and 80^(3;14).", c.Text)
+}

@@ -100,16 +100,9 @@ func mailContent(ctx context.Context, raw []byte) (Content, error) {
 	if err != nil {
 		return Content{}, errDamagedFile
 	}
-	decoder := mime.WordDecoder{CharsetReader: func(charset string, in io.Reader) (io.Reader, error) {
-		e, err := htmlindex.Get(charset)
-		if err != nil {
-			return nil, err
-		}
-		return e.NewDecoder().Reader(in), nil
-	}}
 	header := func(name string) string {
 		value := m.Header.Get(name)
-		if s, err := decoder.DecodeHeader(value); err == nil {
+		if s, err := encodedWords.DecodeHeader(value); err == nil {
 			value = s
 		}
 		if s, err := toUTF8([]byte(value), ""); err == nil {
@@ -127,6 +120,15 @@ func mailContent(ctx context.Context, raw []byte) (Content, error) {
 	}
 	return mailText(header("Subject"), fields, r.text(), r.attached), nil
 }
+
+// encodedWords decodes the words of a header that are not ASCII, in any encoding.
+var encodedWords = mime.WordDecoder{CharsetReader: func(charset string, in io.Reader) (io.Reader, error) {
+	e, err := htmlindex.Get(charset)
+	if err != nil {
+		return nil, err
+	}
+	return e.NewDecoder().Reader(in), nil
+}}
 
 var headerLine = lazyregexp.New(`^(?:[!-9;-~]+:|[ \t]|\r?$)`)
 
@@ -240,7 +242,7 @@ func (r *mailReader) part(header func(string) string, body io.Reader, depth int)
 		if name == "" {
 			name = media
 		}
-		if s, err := new(mime.WordDecoder).DecodeHeader(name); err == nil {
+		if s, err := encodedWords.DecodeHeader(name); err == nil {
 			name = s
 		}
 		r.attached = append(r.attached, strings.Join(strings.Fields(name), " "))

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // struck marks text that is struck through, as Markdown does.
@@ -35,10 +37,17 @@ func inScript(text string, script map[rune]rune) (out string, ok bool) {
 	return b.String(), b.Len() > 0
 }
 
+// noteNumbers matches the numbers of several notes: "1, 2".
+var noteNumbers = lazyregexp.New(`^\d{1,3}(?: ?[,;] ?\d{1,3})+$`)
+
 // superscript keeps raised text apart from the text before it: "10⁶", "x^(2k)". Ordinals
 // ("1st"), marks ("™") and notes in brackets ("[1]") stay as they are.
 func superscript(text string) string {
 	trimmed := strings.TrimSpace(text)
+	if noteNumbers.MatchString(trimmed) {
+		text = strings.ReplaceAll(trimmed, " ", "")
+		trimmed = text
+	}
 	if out, ok := inScript(trimmed, raised); ok {
 		return strings.Replace(text, trimmed, out, 1)
 	}

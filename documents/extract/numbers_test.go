@@ -67,6 +67,23 @@ func TestLongDatesOfSheetsAreWrittenInFull(t *testing.T) {
 	require.Equal(t, "## Sheet1\n\nTuesday, March 5, 2024", text)
 }
 
+// Their formats are not in the file: they are Excel's own, in China, Japan, Korea and Taiwan.
+func TestDatesOfEastAsiaAreDates(t *testing.T) {
+	for id, want := range map[int]string{14: "2025-12-09", 27: "2025-12-09", 31: "2025-12-09", 32: "12:00", 57: "2025-12-09", 58: "2025-12-09"} {
+		book := excelize.NewFile()
+		style, err := book.NewStyle(&excelize.Style{NumFmt: id})
+		require.NoError(t, err)
+		book.Styles.CellXfs.Xf[style].NumFmtID = &id
+		require.NoError(t, book.SetCellValue("Sheet1", "A1", 46000.5))
+		require.NoError(t, book.SetCellStyle("Sheet1", "A1", "A1", style))
+		var raw bytes.Buffer
+		require.NoError(t, book.Write(&raw))
+		text, err := All().Text(t.Context(), "xlsx", raw.Bytes())
+		require.NoError(t, err)
+		require.Equal(t, "## Sheet1\n\n"+want, text, id)
+	}
+}
+
 const chartHead = `<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main">%s<c:chart><c:plotArea><c:barChart>%s</c:barChart></c:plotArea></c:chart></c:chartSpace>`
 
 func TestChartsHaveTheirDatesSharesSizesAndGroups(t *testing.T) {

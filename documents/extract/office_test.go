@@ -157,6 +157,26 @@ func TestSlidesComeInTheirOrderWithTitlesTablesAndNotes(t *testing.T) {
 	require.Equal(t, "## Slide 1: Capital\n\nPoint one\n\nNotes: Say this.\n\n## Slide 2\n\nSecond slide\n\nx | y", text)
 }
 
+func TestMergedCellsOfASlideKeepTheirColumns(t *testing.T) {
+	parts := slides()
+	cell := func(attributes, text string) string {
+		return `<a:tc` + attributes + `><a:txBody><a:p><a:r><a:t>` + text + `</a:t></a:r></a:p></a:txBody></a:tc>`
+	}
+	parts["ppt/slides/slide1.xml"] = `<p:sld xmlns:p="p" xmlns:a="a"><p:cSld><p:spTree><p:graphicFrame><a:tbl>` +
+		`<a:tr>` + cell("", "Region") + cell(` gridSpan="2"`, "2025") + cell(` hMerge="1"`, "") + cell("", "Note") + `</a:tr>` +
+		`<a:tr>` + cell(` rowSpan="2"`, "North") + cell("", "10") + cell("", "20") + cell("", "x") + `</a:tr>` +
+		`<a:tr>` + cell(` vMerge="1"`, "") + cell("", "30") + cell("", "40") + cell("", "y") + `</a:tr></a:tbl></p:graphicFrame></p:spTree></p:cSld></p:sld>`
+	text, err := All().Text(t.Context(), "pptx", zipped(parts))
+	require.NoError(t, err)
+	require.Contains(t, text, "Region | 2025 | 2025 | Note\nNorth | 10 | 20 | x\nNorth | 30 | 40 | y")
+}
+
+func TestPartsOfAWordHeaderStayApart(t *testing.T) {
+	text, err := All().Text(t.Context(), "docx", word(`<w:p><w:r><w:t>Contract 42</w:t></w:r><w:r><w:ptab w:relativeTo="margin" w:alignment="right" w:leader="none"/></w:r><w:r><w:t>2026</w:t></w:r></w:p>`))
+	require.NoError(t, err)
+	require.Contains(t, text, "Contract 42\t2026")
+}
+
 func TestTheTextBesideASlidesNumberIsKeptOnce(t *testing.T) {
 	parts := slides()
 	field := func(number string) string {

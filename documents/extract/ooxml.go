@@ -161,8 +161,9 @@ func (w *officeText) start(t xml.StartElement) {
 	case "tc":
 		w.cells++
 		w.inTable(func(table *officeTable) {
+			// In slides, what a cell covers follows it as cells of their own.
 			if len(table.cells) < maxColumns {
-				table.cells = append(table.cells, officeCell{span: span(attr(t, "gridSpan")), above: attr(t, "vMerge") == "1", left: attr(t, "hMerge") == "1"})
+				table.cells = append(table.cells, officeCell{span: 1, above: attr(t, "vMerge") == "1", left: attr(t, "hMerge") == "1"})
 			}
 		})
 	case "sp", "graphicFrame":
@@ -189,7 +190,7 @@ func (w *officeText) property(name string, t xml.StartElement) {
 		return
 	}
 	switch name {
-	case "tab":
+	case "tab", "ptab":
 		w.write("\t")
 	case "br", "cr":
 		w.write("\n")

@@ -155,6 +155,15 @@ func sheetParts(a *archive) (map[string]sheetPart, error) {
 	return out, nil
 }
 
+// builtInDates are the formats of dates and times that are not written in a book. Those from
+// 27 are of China, Japan, Korea and Taiwan (ECMA-376, part 1, 18.8.30); 34, 35, 55 and 56 are
+// dates in some of them and times in others.
+var builtInDates = map[int]string{
+	14: "yyyy-mm-dd", 15: "d-mmm-yyyy", 17: "mmm-yyyy", 22: "yyyy-mm-dd hh:mm",
+	27: "yyyy-mm-dd", 28: "yyyy-mm-dd", 29: "yyyy-mm-dd", 30: "yyyy-mm-dd", 31: "yyyy-mm-dd", 32: "h:mm", 33: "h:mm:ss", 36: "yyyy-mm-dd",
+	50: "yyyy-mm-dd", 51: "yyyy-mm-dd", 52: "yyyy-mm-dd", 53: "yyyy-mm-dd", 54: "yyyy-mm-dd", 57: "yyyy-mm-dd", 58: "yyyy-mm-dd",
+}
+
 // clearDates changes the formats of a book so that its dates have four-digit years and
 // cannot be read in two ways.
 func clearDates(book *excelize.File) error {
@@ -163,7 +172,7 @@ func clearDates(book *excelize.File) error {
 		return nil
 	}
 	ids := map[int]int{}
-	for builtIn, code := range map[int]string{14: "yyyy-mm-dd", 15: "d-mmm-yyyy", 17: "mmm-yyyy", 22: "yyyy-mm-dd hh:mm"} {
+	for builtIn, code := range builtInDates {
 		style, err := book.NewStyle(&excelize.Style{CustomNumFmt: &code})
 		if err != nil {
 			return err
