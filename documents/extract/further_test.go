@@ -296,3 +296,14 @@ func TestNumbersOfSeveralNotesStayApart(t *testing.T) {
 	c := read(t, "a.html", "<html><body><p>The fee is 120<sup>1, 2</sup> euros, and 80<sup>3; 14</sup>.</p></body></html>")
 	require.Equal(t, "The fee is 120^(1,2) euros, and 80^(3;14).", c.Text)
 }
+
+func TestLettersOfJSONAreReadAsLetters(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"tenant": "M\u00fcller", "city": "\u5317\u4eac", "face": "\ud83d\ude00"}`: `{"tenant": "Müller", "city": "北京", "face": "😀"}`,
+		`{"a": "\u0022\u000a \\u00fc \ud83d"}`:                                      `{"a": "\u0022\u000a \\u00fc \ud83d"}`,
+		"{\"a\": \"\\u00e9\"}\n{\"a\": \"\\u00e8\"}":                                "{\"a\": \"é\"}\n{\"a\": \"è\"}",
+		`{not JSON: "\u00fc"}`:                                                      `{not JSON: "\u00fc"}`,
+	} {
+		require.Equal(t, want, read(t, "a.json", in).Text)
+	}
+}
