@@ -178,18 +178,34 @@ func mailText(title string, fields [][2]string, body string, attached []string) 
 
 type mailReader struct {
 	ctx      context.Context
-	plain    []string
-	pages    []string
+	texts    []mailPart
 	attached []string
 	left     int // parts that may still be read
 }
 
-// text returns the plain text, or else that of the web page.
+// mailPart is the text of a part of a message, and whether it was a web page.
+type mailPart struct {
+	text string
+	page bool
+}
+
+// text returns the texts of all parts, in order.
 func (r *mailReader) text() string {
-	if s := strings.TrimSpace(strings.Join(r.plain, "\n\n")); s != "" {
-		return s
+	var all []string
+	for _, p := range r.texts {
+		all = append(all, p.text)
 	}
-	return strings.Join(r.pages, "\n\n")
+	return strings.Join(all, "\n\n")
+}
+
+// choose keeps the plain text of alternatives that were read since the part with this number,
+// or else their web page.
+func (r *mailReader) choose(from int) {
+	since := r.texts[from:]
+	if slices.ContainsFunc(since, func(p mailPart) bool { return !p.page && strings.TrimSpace(p.text) != "" }) {
+		since = slices.DeleteFunc(since, func(p mailPart) bool { return p.page })
+	}
+	r.texts = append(r.texts[:from], since...)
 }
 
 // preamble keeps what is read before the first part of a message: all of it, if its boundary is
@@ -221,6 +237,9 @@ func (r *mailReader) part(header func(string) string, body io.Reader, depth int)
 		name = params["name"]
 	}
 	if strings.HasPrefix(media, "multipart/") {
+		if media == "multipart/alternative" {
+			defer r.choose(len(r.texts))
+		}
 		var before preamble
 		parts := multipart.NewReader(io.TeeReader(body, &before), params["boundary"])
 		for {
@@ -262,7 +281,7 @@ func (r *mailReader) part(header func(string) string, body io.Reader, depth int)
 	case "message/rfc822":
 		c, err := mailContent(r.ctx, raw)
 		if err == nil && depth < maxMailDepth/2 {
-			r.plain = append(r.plain, c.Text)
+			r.texts = append(r.texts, mailPart{text: c.Text})
 		}
 	case "text/html":
 		text, err := toUTF8(raw, params["charset"])
@@ -273,13 +292,13 @@ func (r *mailReader) part(header func(string) string, body io.Reader, depth int)
 		if err != nil {
 			return err
 		}
-		r.pages = append(r.pages, page)
+		r.texts = append(r.texts, mailPart{page, true})
 	default:
 		text, err := toUTF8(raw, params["charset"])
 		if err != nil {
 			return err
 		}
-		r.plain = append(r.plain, text)
+		r.texts = append(r.texts, mailPart{text: text})
 	}
 	return nil
 }
