@@ -293,7 +293,7 @@ func TestNamesOfAttachmentsAreDecodedInAnyEncoding(t *testing.T) {
 }
 
 func TestNumbersOfSeveralNotesStayApart(t *testing.T) {
-	c := read(t, "a.html", "<html><body><p>The fee is 120<sup>1, 2</sup> euros, and 80<sup>3; 14</sup>.</p></body></html>")
+	c := read(t, "a.html", "<html><body><p>The fee is 120<sup>1, 2 </sup>euros, and 80<sup>3; 14</sup>.</p></body></html>")
 	require.Equal(t, "The fee is 120^(1,2) euros, and 80^(3;14).", c.Text)
 }
 

@@ -45,8 +45,8 @@ var noteNumbers = lazyregexp.New(`^\d{1,3}(?: ?[,;] ?\d{1,3})+$`)
 func superscript(text string) string {
 	trimmed := strings.TrimSpace(text)
 	if noteNumbers.MatchString(trimmed) {
-		text = strings.ReplaceAll(trimmed, " ", "")
-		trimmed = text
+		joined := strings.ReplaceAll(trimmed, " ", "")
+		text, trimmed = strings.Replace(text, trimmed, joined, 1), joined
 	}
 	if out, ok := inScript(trimmed, raised); ok {
 		return strings.Replace(text, trimmed, out, 1)

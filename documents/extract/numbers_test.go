@@ -58,13 +58,19 @@ func TestLongDatesOfSheetsAreWrittenInFull(t *testing.T) {
 	book, code := excelize.NewFile(), `[$-F800]dddd\,\ mmmm\ dd\,\ yyyy`
 	style, err := book.NewStyle(&excelize.Style{CustomNumFmt: &code})
 	require.NoError(t, err)
-	require.NoError(t, book.SetCellValue("Sheet1", "A1", 45356))
+	require.Equal(t, "## Sheet1\n\nTuesday, March 5, 2024", textOfCell(t, book, style, 45356))
+}
+
+// textOfCell returns the text of a book whose only cell has this style and value.
+func textOfCell(t *testing.T, book *excelize.File, style int, value any) string {
+	t.Helper()
+	require.NoError(t, book.SetCellValue("Sheet1", "A1", value))
 	require.NoError(t, book.SetCellStyle("Sheet1", "A1", "A1", style))
 	var raw bytes.Buffer
 	require.NoError(t, book.Write(&raw))
 	text, err := All().Text(t.Context(), "xlsx", raw.Bytes())
 	require.NoError(t, err)
-	require.Equal(t, "## Sheet1\n\nTuesday, March 5, 2024", text)
+	return text
 }
 
 // Their formats are not in the file: they are Excel's own, in China, Japan, Korea and Taiwan.
@@ -74,13 +80,7 @@ func TestDatesOfEastAsiaAreDates(t *testing.T) {
 		style, err := book.NewStyle(&excelize.Style{NumFmt: id})
 		require.NoError(t, err)
 		book.Styles.CellXfs.Xf[style].NumFmtID = &id
-		require.NoError(t, book.SetCellValue("Sheet1", "A1", 46000.5))
-		require.NoError(t, book.SetCellStyle("Sheet1", "A1", "A1", style))
-		var raw bytes.Buffer
-		require.NoError(t, book.Write(&raw))
-		text, err := All().Text(t.Context(), "xlsx", raw.Bytes())
-		require.NoError(t, err)
-		require.Equal(t, "## Sheet1\n\n"+want, text, id)
+		require.Equal(t, "## Sheet1\n\n"+want, textOfCell(t, book, style, 46000.5), id)
 	}
 }
 
