@@ -71,6 +71,7 @@ func OpenWith(ctx context.Context, url string, options db.OpenOptions) (*Store, 
 	if found.direct && !namesMode(url) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 		config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+		config.ConnConfig.RuntimeParams["enable_seqscan"] = "off" // a plan that is made while a table is small must serve when it is large
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {

@@ -12,8 +12,8 @@ SELECT id FROM attachments WHERE owner = @owner ORDER BY id;
 
 -- name: CountUserData :one
 SELECT
-    (SELECT count(*) FROM turns t WHERE t.owner = @owner) AS turns,
-    (SELECT count(*) FROM messages m JOIN turns t ON t.id = m.turn_id WHERE t.owner = @owner) AS messages,
+    (SELECT count(*) FROM conversations c JOIN turns t ON t.thread_id = c.id WHERE c.owner = @owner) AS turns,
+    (SELECT count(*) FROM conversations c JOIN turns t ON t.thread_id = c.id JOIN messages m ON m.turn_id = t.id WHERE c.owner = @owner) AS messages,
     (SELECT count(*) FROM document_sets s WHERE s.owner = @owner) AS sets,
     (SELECT count(*) FROM attachments a WHERE a.owner = @owner) AS attachments,
     (SELECT count(*) FROM repos r WHERE r.owner = @owner) AS repos,

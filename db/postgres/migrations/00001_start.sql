@@ -83,7 +83,7 @@ CREATE INDEX conversations_listed ON conversations (owner, last_message_at, id) 
 CREATE INDEX conversations_marked ON conversations (owner, archived, pinned, last_message_at, id) WHERE listed;
 CREATE INDEX conversations_kind ON conversations (kind, id) WHERE kind <> '';
 CREATE INDEX conversations_space ON conversations (space_id, owner) WHERE space_id <> '';
-CREATE INDEX conversations_owner ON conversations (owner);
+CREATE INDEX conversations_owner ON conversations (owner, id);
 CREATE INDEX conversations_address ON conversations (address) WHERE address <> '';
 
 -- The owner of a deleted conversation may use its id again, others may not.
@@ -141,13 +141,11 @@ CREATE TABLE turns (
     registry       TEXT    NOT NULL DEFAULT '[]', -- JSON list of document ids known to the branch at this turn's end
     approvals      TEXT    NOT NULL DEFAULT '[]', -- JSON list of tools approved for good on the branch, as of this turn's end
     content        TEXT    NOT NULL,              -- JSON of chat.Content
-    UNIQUE (owner, thread_id, client_turn_id)
+    UNIQUE (thread_id, client_turn_id)
 );
 CREATE INDEX turns_tree ON turns (thread_id, place) WHERE place > 0;
-CREATE INDEX turns_open ON turns (thread_id) WHERE settled_at = 0;
-CREATE INDEX turns_owner_open ON turns (owner) WHERE settled_at = 0;
-CREATE INDEX turns_client ON turns (owner, client_turn_id);
-CREATE INDEX turns_thread ON turns (thread_id);
+CREATE INDEX turns_open ON turns (owner, thread_id, id) WHERE settled_at = 0;
+CREATE INDEX turns_client ON turns (client_turn_id);
 CREATE INDEX turns_author ON turns (author) WHERE author <> '';
 CREATE INDEX turns_untaken ON turns (created_at) WHERE status = 'new';
 

@@ -64,8 +64,8 @@ SELECT sqlc.embed(t), (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS
 FROM turns t LEFT JOIN profiles p ON p.owner = t.owner
 WHERE t.owner = @owner AND t.id IN (
     SELECT @id::text AS id
-    UNION SELECT o.id FROM turns o JOIN turns s ON s.id = @id AND s.owner = @owner
-        WHERE o.owner = @owner AND o.thread_id = s.thread_id AND o.settled_at = 0 AND o.status <> 'new'
+    UNION SELECT o.id FROM turns o
+        WHERE o.owner = @owner AND o.thread_id = (SELECT s.thread_id FROM turns s WHERE s.id = @id AND s.owner = @owner) AND o.settled_at = 0 AND o.status <> 'new'
     UNION SELECT h.id FROM turns s CROSS JOIN LATERAL (SELECT x.id FROM turns x
         WHERE x.owner = @owner AND x.thread_id = s.thread_id AND x.place > 0 AND NOT x.hidden
         ORDER BY x.place DESC LIMIT 1) h WHERE s.id = @id AND s.owner = @owner)

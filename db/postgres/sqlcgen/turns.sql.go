@@ -1120,8 +1120,8 @@ SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.space_id, t.author, t.
 FROM turns t LEFT JOIN profiles p ON p.owner = t.owner
 WHERE t.owner = $1 AND t.id IN (
     SELECT $3::text AS id
-    UNION SELECT o.id FROM turns o JOIN turns s ON s.id = $3 AND s.owner = $1
-        WHERE o.owner = $1 AND o.thread_id = s.thread_id AND o.settled_at = 0 AND o.status <> 'new'
+    UNION SELECT o.id FROM turns o
+        WHERE o.owner = $1 AND o.thread_id = (SELECT s.thread_id FROM turns s WHERE s.id = $3 AND s.owner = $1) AND o.settled_at = 0 AND o.status <> 'new'
     UNION SELECT h.id FROM turns s CROSS JOIN LATERAL (SELECT x.id FROM turns x
         WHERE x.owner = $1 AND x.thread_id = s.thread_id AND x.place > 0 AND NOT x.hidden
         ORDER BY x.place DESC LIMIT 1) h WHERE s.id = $3 AND s.owner = $1)

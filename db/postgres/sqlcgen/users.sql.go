@@ -20,8 +20,8 @@ func (q *Queries) ClearOwnerOfDeleted(ctx context.Context, owner string) error {
 
 const countUserData = `-- name: CountUserData :one
 SELECT
-    (SELECT count(*) FROM turns t WHERE t.owner = $1) AS turns,
-    (SELECT count(*) FROM messages m JOIN turns t ON t.id = m.turn_id WHERE t.owner = $1) AS messages,
+    (SELECT count(*) FROM conversations c JOIN turns t ON t.thread_id = c.id WHERE c.owner = $1) AS turns,
+    (SELECT count(*) FROM conversations c JOIN turns t ON t.thread_id = c.id JOIN messages m ON m.turn_id = t.id WHERE c.owner = $1) AS messages,
     (SELECT count(*) FROM document_sets s WHERE s.owner = $1) AS sets,
     (SELECT count(*) FROM attachments a WHERE a.owner = $1) AS attachments,
     (SELECT count(*) FROM repos r WHERE r.owner = $1) AS repos,
