@@ -240,7 +240,7 @@ CREATE TABLE attachments (
 ALTER TABLE attachments ALTER COLUMN data SET STORAGE EXTERNAL; -- pictures are compressed already
 CREATE INDEX attachments_thread ON attachments (thread_id) WHERE thread_id IS NOT NULL;
 CREATE INDEX attachments_unused ON attachments (created_at) WHERE thread_id IS NULL;
-CREATE INDEX attachments_stored ON attachments (owner, bytes);
+CREATE INDEX attachments_stored ON attachments (owner, id, bytes);
 CREATE INDEX attachments_address ON attachments (address, bytes) WHERE address <> '';
 
 -- The clients' own message repositories.
@@ -255,7 +255,7 @@ CREATE TABLE repos (
     gzipped    BYTEA   NOT NULL
 );
 ALTER TABLE repos ALTER COLUMN gzipped SET STORAGE EXTERNAL;
-CREATE INDEX repos_stored ON repos (owner, bytes);
+CREATE INDEX repos_stored ON repos (owner, thread_id, bytes);
 CREATE INDEX repos_address ON repos (address, bytes) WHERE address <> '';
 
 -- Discovery boards.
@@ -273,7 +273,7 @@ CREATE TABLE boards (
     content    BYTEA    NOT NULL -- JSON
 );
 CREATE INDEX boards_listed ON boards (owner, updated_at, id);
-CREATE INDEX boards_stored ON boards (owner, bytes);
+CREATE INDEX boards_stored ON boards (owner, id, bytes);
 CREATE INDEX boards_address ON boards (address, bytes) WHERE address <> '';
 CREATE INDEX boards_deleted ON boards (deleted_at) WHERE deleted_at > 0;
 
@@ -350,7 +350,7 @@ CREATE INDEX documents_titled ON documents (owner, title_folded);
 CREATE INDEX documents_thread ON documents (thread_id) WHERE thread_id <> '';
 CREATE INDEX documents_added ON documents (added_by) WHERE added_by <> '';
 CREATE INDEX documents_deleted ON documents (deleted_at) WHERE deleted_at > 0;
-CREATE INDEX documents_stored ON documents (owner, bytes);
+CREATE INDEX documents_stored ON documents (owner, id, bytes);
 CREATE INDEX documents_address ON documents (address, bytes) WHERE address <> '';
 CREATE INDEX documents_failed ON documents (created_at, id) WHERE status = 'failed';
 -- An owner has what was imported once, however often and at once it is asked for.
