@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -70,8 +71,9 @@ func OpenWith(ctx context.Context, url string, options db.OpenOptions) (*Store, 
 	}
 	if found.direct && !namesMode(url) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
-		config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
-		config.ConnConfig.RuntimeParams["enable_seqscan"] = "off" // a plan that is made while a table is small must serve when it is large
+		// A plan is made once, while a table may be small, and must serve when it is large. What has no index
+		// is read all the same, but it seems so expensive then that Postgres would compile the statement.
+		maps.Copy(config.ConnConfig.RuntimeParams, map[string]string{"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "jit": "off"})
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
