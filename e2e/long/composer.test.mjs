@@ -9,7 +9,8 @@ import { assertSoon, conversation, many, startWithTools, stop, writing, yours } 
 leaveNoFaults();
 
 const PIECES = ["The notice period ", "is a month. ", "Notice is given in writing."];
-useSlowModel(PIECES, 1, () => ({ CHAT_MODELS: "slow,thorough" }));
+const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC", "base64");
+useSlowModel(PIECES, 1, () => ({ CHAT_MODELS: "slow,thorough,gpt-3.5-turbo" }));
 
 beforeEach(() => Object.assign(model, { pieces: PIECES, hold: Infinity, calls: [] }));
 
@@ -44,6 +45,23 @@ for (const [look, name, mode] of [[undefined, "desktop", "Document answers"], [p
     assert.ok(await fits());
   });
 }
+
+it("an attached picture is said to be unseen when the chosen model sees none", async () => {
+  await arrive();
+  await page.goto("/");
+  await page.locator("form input[type=file]").setInputFiles({ name: "Lamp.png", mimeType: "image/png", buffer: PNG });
+  await page.getByRole("img", { name: "Lamp.png" }).waitFor();
+  const unseen = page.getByText("What is in pictures can't be used for answers here.");
+  assert.equal(await unseen.count(), 0, "the default model may see it");
+  const choose = async (from, to) => {
+    await chosen(`Document answers · ${from}`).click();
+    await page.getByRole("menuitemradio", { name: to }).click();
+  };
+  await choose("slow", "gpt-3.5-turbo");
+  await unseen.waitFor();
+  await choose("gpt-3.5-turbo", "thorough");
+  await many(unseen, 0);
+});
 
 it("a person says how to answer", async () => {
   await arrive(phone);

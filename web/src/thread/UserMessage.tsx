@@ -23,6 +23,8 @@ interface Props {
   /** Whether it was withdrawn while queued. */
   withdrawn: boolean;
   editing: boolean;
+  /** The model that was chosen for it; set while it is edited. */
+  model: string | undefined;
   /** Disables all changes while a turn runs. */
   locked: boolean;
   /** Opens the editor on a message, or closes it (null). */
@@ -33,7 +35,7 @@ interface Props {
 }
 
 /** A user's message with its mentions as pills. It can be edited in place. */
-export const UserMessage = memo(function UserMessage({ message, turn, versions, withdrawn, editing, locked, onOpen, onEdit, onShow, onRead }: Props) {
+export const UserMessage = memo(function UserMessage({ message, turn, versions, withdrawn, editing, model, locked, onOpen, onEdit, onShow, onRead }: Props) {
   const pencil = useRef<HTMLButtonElement>(null);
   const edited = useRef(editing);
   useEffect(() => {
@@ -50,6 +52,7 @@ export const UserMessage = memo(function UserMessage({ message, turn, versions, 
       <div className="ml-auto w-full max-w-[85%]">
         <MessageEditor
           message={message}
+          model={model}
           onCancel={() => onOpen(null)}
           onSave={(out) => {
             onOpen(null);
