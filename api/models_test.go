@@ -8,7 +8,9 @@ import (
 
 // offering lets people choose a model; the first is the default.
 func offering(names ...string) func(*Deps) {
-	return func(d *Deps) { d.Model.Name, d.Model.Choices, d.Model.Vision, d.Model.Offline = names[0], names, true, false }
+	return func(d *Deps) {
+		d.Model.Name, d.Model.Choices, d.Model.Vision, d.Model.Offline = names[0], names, true, false
+	}
 }
 
 // Rule S16.
