@@ -115,11 +115,19 @@ describe("unverified words", () => {
 });
 
 describe("a table that streams", () => {
-  it("is shown when its second line is there", () => {
-    const text = "See:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
-    const shown = [...text].map((_, i) => html(text.slice(0, i + 1), { writing: true }));
+  const states = (text: string) => [...text].map((_, i) => html(text.slice(0, i + 1), { writing: true }));
+  it.each(["| a | b |\n|---|---|\n| 1 | 2 |\n", "a | b\n--- | ---\n1 | 2\n", "a|b\n-|-\n1|2\n", "They are:\na | b |\n:-- | --: |\n1 | 2 |\n"])("is shown when its second line is there: %j", (table) => {
+    const shown = states(`See:\n\n${table}`);
     for (const s of shown) expect(s.replace(/<[^>]*>/g, "")).not.toContain("|");
-    expect(shown.at(-1)).toContain("<table>");
+    for (const s of shown) expect(s).not.toMatch(/<h\d|<hr/);
+    expect(shown.filter((s) => s.includes("<table>"))).toEqual(shown.slice(-1));
+  });
+  it("takes no word away", () => {
+    const lengths = states("The keeper of the lamp | b\n--- | ---\n1 | 2\n").map((s) => s.replace(/<[^>]*>/g, "").trim().length);
+    expect(lengths).toEqual(lengths.toSorted((a, b) => a - b));
+  });
+  it.each(["Run `ls | wc` to count", "Write a \\| b", `The chance P(A|B) of ${"rain ".repeat(50)}`])("is not waited for in %j", (text) => {
+    expect(html(text, { writing: true })).toBe(html(text));
   });
   it("is text when the answer ends before", () => expect(html("| a | b |")).toContain("| a | b |"));
 });
