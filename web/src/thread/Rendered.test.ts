@@ -26,6 +26,11 @@ describe("an answer says what the model wrote", () => {
     ["bold quotes after a citation", "[1]**“Seven.”**", /<strong>“Seven.”<\/strong><\/p>$/],
     ["a citation in bold", "**[1] Seven [1]**", /^<p><strong>.*Seve.*<\/strong><\/p>$/],
     ["bold around Chinese quotes", "这是**「重要」**的", "<p>这是<strong>「重要」</strong>的</p>"],
+    ["what is struck out before Chinese", "价格~~（一百元）~~是八十元", "<p>价格<del>（一百元）</del>是八十元</p>"],
+    ["what is struck out around quotes", "这是~~「旧」~~的", "<p>这是<del>「旧」</del>的</p>"],
+    ["what is struck out in Japanese", "~~旧い規則。~~新しい", "<p><del>旧い規則。</del>新しい</p>"],
+    ["struck out quotes before a citation", "~~“Seven.”~~[1]", /<del>“Seven.”<\/del>/],
+    ["one tilde in Chinese strikes nothing through", "约~（五）~七天", "<p>约~（五）~七天</p>"],
     ["bold in Japanese", "**重要です。**次に", "<p><strong>重要です。</strong>次に</p>"],
   ])("%s", (_, text, want) => {
     if (typeof want === "string") expect(html(text)).toBe(want);
