@@ -74,7 +74,7 @@ export const UserMessage = memo(function UserMessage({ message, turn, versions, 
       )}
       <Pictures pictures={pictures} alt={words.message.attachedImage} className="mb-2 justify-end gap-2" size="max-h-56" />
       {text && (
-        <p dir="auto" className={`rounded-2xl rounded-br-md px-4 py-2.5 whitespace-pre-wrap ${withdrawn ? "border border-dashed border-line text-muted" : "bg-accent-soft"}`}>{doc ? <Written doc={doc} onRead={onRead} /> : text}</p>
+        <p data-said dir="auto" className={`rounded-2xl rounded-br-md px-4 py-2.5 whitespace-pre-wrap ${withdrawn ? "border border-dashed border-line text-muted" : "bg-accent-soft"}`}>{doc ? <Written doc={doc} onRead={onRead} /> : text}</p>
       )}
       {withdrawn && <p className="mt-1 text-sm text-muted italic">{words.message.withdrawn}</p>}
       <footer className="mt-0.5 flex min-h-8 items-center gap-0.5 text-xs text-muted">
