@@ -38,6 +38,29 @@ describe("the file of a document", () => {
   });
 });
 
+describe("the documents that are shared with everyone", () => {
+  it("are hidden everywhere by the person's choice, until they are shown again", async () => {
+    await open();
+    const shared = page.getByRole("list", { name: "Documents: Shared with everyone" });
+    const samples = page.getByRole("list", { name: "Suggestions" }).getByText("Shared");
+    await samples.first().waitFor();
+    await openDocuments(page);
+    await shared.waitFor();
+    await page.getByRole("button", { name: "Hide shared documents" }).click();
+    await many(shared, 0);
+    await many(samples, 0);
+    await page.reload();
+    await composer(page).fill("@");
+    await page.getByRole("listbox").waitFor();
+    await many(page.getByRole("option", { name: /Policy/ }), 0);
+    await composer(page).fill("");
+    await openDocuments(page);
+    await page.getByRole("button", { name: "Show shared documents" }).click();
+    await shared.waitFor();
+    await samples.first().waitFor();
+  });
+});
+
 describe("the title of a document", () => {
   it("can be changed, and its file's name still finds it", async () => {
     await open();
