@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { beforeEach, describe, it } from "node:test";
-import { answer, ask, axe, composer, dark, desktop, documents, messageForm, openDocuments, phone, ready, shot, upload } from "./browser.mjs";
+import { answer, ask, axe, clear, composer, dark, desktop, documents, messageForm, openDocuments, phone, ready, shot, upload } from "./browser.mjs";
 import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
 import { addDocument, assertSoon, many } from "./thread.mjs";
 
@@ -50,10 +50,10 @@ describe("the documents that are shared with everyone", () => {
     await many(shared, 0);
     await many(samples, 0);
     await page.reload();
-    await composer(page).fill("@");
+    await composer(page).pressSequentially("@");
     await page.getByRole("listbox").waitFor();
     await many(page.getByRole("option", { name: /Policy/ }), 0);
-    await composer(page).fill("");
+    await clear(page);
     await openDocuments(page);
     await page.getByRole("button", { name: "Show shared documents" }).click();
     await shared.waitFor();

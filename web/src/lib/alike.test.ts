@@ -9,6 +9,8 @@ it.each([
   ["only such words in German", ["Bericht für den Vorstand", "Angebot für den Kunden"], null],
   ["only such words in Spanish", ["Contrato de la casa", "Receta de la abuela"], null],
   ["one word of several", ["Sick leave policy", "Travel policy"], null],
+  ["only words for a file", ["Document 1", "Document 2", "Dokument (3)", "Dokument (4)"], null],
+  ["such a word and \"about\"", ["Document about tax", "Document about bees"], null],
   ["a year", ["Menu 2024", "Invoice 2024"], null],
   ["names in Chinese", ["发票", "员工手册2024", "员工手册2025"], ["员工手册2024", "员工手册2025"]],
   ["names in Hindi", ["अवकाश नीति 2024", "यात्रा", "अवकाश नीति 2025"], ["अवकाश नीति 2024", "अवकाश नीति 2025"]],
