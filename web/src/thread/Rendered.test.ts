@@ -131,7 +131,7 @@ describe("a table that streams", () => {
     const lengths = states("The keeper of the lamp | b\n--- | ---\n1 | 2\n").map((s) => s.replace(/<[^>]*>/g, "").trim().length);
     expect(lengths).toEqual(lengths.toSorted((a, b) => a - b));
   });
-  it.each(["Run `ls | wc` to count", "Write a \\| b", `The chance P(A|B) of ${"rain ".repeat(50)}`])("is not waited for in %j", (text) => {
+  it.each(["Run `ls | wc` to count", "The size $$|x|$$ of", "```\na | b\n--- | ---\n```", "Write a \\| b", `The chance P(A|B) of ${"rain ".repeat(50)}`])("is not waited for in %j", (text) => {
     expect(html(text, { writing: true })).toBe(html(text));
   });
   it("is text when the answer ends before", () => expect(html("| a | b |")).toContain("| a | b |"));

@@ -2,7 +2,8 @@
 
 const RULE = /^\s*\|?[\s|:-]*$/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-const CODE = /(`+).*?(?:\1|$)/g;
+/** Code and formulas of a line. */
+const OTHER = /(`+|\${2}).*?(?:\1|$)/g;
 /** Longest header without a bar at its start, in characters: a longer line is a sentence that contains a bar. */
 const HEADER = 200;
 
@@ -10,7 +11,7 @@ const columns = (row: string): number => row.trim().replace(/^\||\|$/g, "").spli
 
 /** Where the first bar between cells is; -1 if the line is no row. */
 function barOf(line: string): number {
-  const at = line.replace(CODE, (code) => "`".repeat(code.length)).search(/(?<!\\)\|/);
+  const at = line.replace(OTHER, (other) => "`".repeat(other.length)).search(/(?<!\\)\|/);
   return line.length > HEADER && line.slice(0, at).trim() !== "" ? -1 : at;
 }
 
@@ -20,7 +21,7 @@ export function holdTable(block: string): string {
   const ended = lines.at(-1) === "";
   const last = lines.length - (ended ? 2 : 1);
   if (lines.filter((line) => FENCE.test(line)).length % 2 === 1) return block;
-  const begin = lines.findLastIndex((line, i) => i <= last && line.trim() === "") + 1;
+  const begin = lines.findLastIndex((line, i) => i <= last && (line.trim() === "" || FENCE.test(line))) + 1;
   const header = lines.findIndex((line, i) => i >= begin && i <= last && (i === last || RULE.test(lines[i + 1]!)) && barOf(line) >= 0);
   if (header < 0) return block;
   const rule = header < last ? lines[header + 1]! : undefined;
