@@ -8,7 +8,9 @@ import (
 
 // offering lets people choose a model; the first is the default.
 func offering(names ...string) func(*Deps) {
-	return func(d *Deps) { d.Model.Name, d.Model.Choices, d.Model.Offline = names[0], names, false }
+	return func(d *Deps) {
+		d.Model.Name, d.Model.Choices, d.Model.Vision, d.Model.Offline = names[0], names, true, false
+	}
 }
 
 // Rule S16.
@@ -16,7 +18,7 @@ func TestModelIsChosenForAConversation(t *testing.T) {
 	t.Parallel()
 	b := setup(t, offering("small", "large"))
 	c := b.client()
-	require.Equal(t, []any{m{"name": "small", "default": true}, m{"name": "large", "default": false}}, c.call(200, "GET", "/api/config", nil)["models"])
+	require.Equal(t, []any{m{"name": "small", "default": true, "vision": true}, m{"name": "large", "default": false, "vision": true}}, c.call(200, "GET", "/api/config", nil)["models"])
 	modelOf := func(body m) string {
 		body["thread_id"] = someThread
 		s := c.ask(body)
@@ -34,6 +36,12 @@ func TestModelIsChosenForAConversation(t *testing.T) {
 	require.Equal(t, "model", e["error"].(map[string]any)["details"].([]any)[0].(map[string]any)["field"])
 	e = c.call(400, "POST", "/api/agui", m{"threadId": "a", "runId": "r", "messages": []m{{"id": "1", "role": "user", "content": "x"}}, "forwardedProps": m{"palaver": m{"model": "huge"}}})
 	require.Equal(t, "forwardedProps.palaver.model", e["error"].(map[string]any)["details"].([]any)[0].(map[string]any)["field"])
+}
+
+func TestConfigSaysForEachModelWhetherItSeesPictures(t *testing.T) {
+	t.Parallel()
+	c := setup(t, offering("small", "large"), func(d *Deps) { d.Model.Blind = []string{"large"} }).client()
+	require.Equal(t, []any{m{"name": "small", "default": true, "vision": true}, m{"name": "large", "default": false, "vision": false}}, c.call(200, "GET", "/api/config", nil)["models"])
 }
 
 // Rule S16.

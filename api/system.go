@@ -46,6 +46,7 @@ type (
 	choiceJSON struct {
 		Name    string `json:"name"`
 		Default bool   `json:"default"`
+		Vision  bool   `json:"vision"` // sees pictures, as far as is known
 	}
 	agentJSON struct {
 		Name        chat.Agent `json:"name"`
@@ -184,7 +185,7 @@ func (s *server) config(c *gin.Context) error {
 	}
 	models := []choiceJSON{}
 	for _, name := range s.Model.Choices {
-		models = append(models, choiceJSON{name, name == s.Model.Name})
+		models = append(models, choiceJSON{name, name == s.Model.Name, s.Model.Sees(name)})
 	}
 	types := []documentTypeJSON{}
 	for _, t := range s.DocumentTypes {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, axe, composer, dark, desktop, expectRefusal, newPage, phone, send, shot } from "./browser.mjs";
-import { arrive, browser, faults, leaveNoFaults, page, stack, useStack } from "./suite.mjs";
+import { arrive, browser, context, faults, leaveNoFaults, page, stack, useStack } from "./suite.mjs";
 import { assertSoon, many } from "./thread.mjs";
 
 useStack();
@@ -223,6 +223,7 @@ describe("a shared link", () => {
   const title = "How many days a week may employees work remotely?";
 
   async function share() {
+    await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: stack.url });
     await ask(page, title);
     await answer(page, 1);
     await link("How many").hover();
@@ -233,10 +234,17 @@ describe("a shared link", () => {
     await dialog.getByRole("button", { name: "Create link" }).click();
     const url = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
     await dialog.getByRole("button", { name: /^Revoke the link/ }).waitFor();
+    await dialog.getByText("The link is ready and copied. It isn't shown again.").waitFor();
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(await clipboard(), url);
+    await page.evaluate(() => navigator.clipboard.writeText("something else"));
+    await dialog.getByRole("button", { name: "Copy link" }).click();
+    await dialog.getByRole("button", { name: "Copied" }).waitFor();
+    assert.equal(await clipboard(), url);
     return { dialog, url };
   }
 
-  it("shows a copy to anybody, without a cookie, until it is revoked", async () => {
+  it("is copied, and shows a copy to anybody, without a cookie, until it is revoked", async () => {
     const { dialog, url } = await share();
     await shot(page, "share-dialog");
     assert.deepEqual(await axe(page), []);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { beforeEach, describe, it } from "node:test";
-import { answer, ask, axe, composer, dark, desktop, documents, messageForm, openDocuments, phone, ready, shot, upload } from "./browser.mjs";
+import { answer, ask, axe, clear, composer, dark, desktop, documents, messageForm, openDocuments, phone, ready, shot, upload } from "./browser.mjs";
 import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
 import { addDocument, assertSoon, many } from "./thread.mjs";
 
@@ -35,6 +35,29 @@ describe("the file of a document", () => {
     await page.getByRole("button", { name: "Open Lighthouse notes" }).click();
     const got = await saved(() => page.getByRole("link", { name: "Download", exact: true }).click());
     assert.deepEqual(got, { name: "Lighthouse notes.md", text: NOTES });
+  });
+});
+
+describe("the documents that are shared with everyone", () => {
+  it("are hidden everywhere by the person's choice, until they are shown again", async () => {
+    await open();
+    const shared = page.getByRole("list", { name: "Documents: Shared with everyone" });
+    const samples = page.getByRole("list", { name: "Suggestions" }).getByText("Shared");
+    await samples.first().waitFor();
+    await openDocuments(page);
+    await shared.waitFor();
+    await page.getByRole("button", { name: "Hide shared documents" }).click();
+    await many(shared, 0);
+    await many(samples, 0);
+    await page.reload();
+    await composer(page).pressSequentially("@");
+    await page.getByRole("listbox").waitFor();
+    await many(page.getByRole("option", { name: /Policy/ }), 0);
+    await clear(page);
+    await openDocuments(page);
+    await page.getByRole("button", { name: "Show shared documents" }).click();
+    await shared.waitFor();
+    await samples.first().waitFor();
   });
 });
 

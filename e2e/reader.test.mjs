@@ -32,12 +32,11 @@ describe("the reader", () => {
       await shot(page, `210-reader-${name}`);
       assert.deepEqual(await axe(page), []);
       const group = reader().getByRole("group", { name: "Citations" });
-      if ((await group.count()) > 0) {
-        await group.getByRole("button", { name: "Next citation" }).click();
-        await group.getByText(/^Citation 2 of/).waitFor();
-        await group.getByRole("button", { name: "Previous citation" }).click();
-        await group.getByText(/^Citation 1 of/).waitFor();
-      }
+      await group.getByRole("button", { name: "Next citation" }).click();
+      await group.getByText(/^Citation 2 of/).waitFor();
+      await reader().locator("mark").filter({ hasText: "430 euros" }).first().waitFor();
+      await group.getByRole("button", { name: "Previous citation" }).click();
+      await group.getByText(/^Citation 1 of/).waitFor();
       await reader().getByRole("link", { name: "Download" }).waitFor();
       await page.keyboard.press("Control+f");
       await page.keyboard.type("430 euros");
@@ -79,6 +78,30 @@ describe("the reader", () => {
     await chip.click();
     await whole(reader().locator("table"));
     await shot(page, "212-reader-table");
+  });
+
+  it("enlarges a page on a phone until the quote can be read, once for each quote", async () => {
+    await open(phone);
+    const file = pdfFile([["Handbook of the harbour"], ["The island ferry costs 430 euros a year."]]);
+    const made = await page.request.post("/api/documents", { multipart: { file: { name: "Handbook.pdf", mimeType: "application/pdf", buffer: file } } });
+    const { id } = await made.json();
+    await assertSoon(async () => (await (await page.request.get(`/api/documents/${id}`)).json()).status === "ready", "the document is ready");
+    await page.reload();
+    await ask(page, "What does the island ferry cost a year?");
+    await (await answer(page, 1)).locator("[data-citation]").first().tap();
+    const mark = page.getByRole("region", { name: "Pages of Handbook" }).locator("mark[aria-current]").first();
+    await mark.waitFor();
+    const out = page.getByRole("button", { name: "Zoom out" });
+    await assertSoon(async () => (await mark.boundingBox())?.height >= 13 && (await out.isEnabled()), "the quote is enlarged");
+    const inView = async () => {
+      const { x, y } = await mark.boundingBox();
+      return x >= 0 && y > 0 && x < phone.viewport.width && y < phone.viewport.height;
+    };
+    await assertSoon(inView, "the quote is on the screen");
+    while (await out.isEnabled()) await out.tap();
+    await assertSoon(async () => (await mark.boundingBox())?.height < 13, "the page is as small as it was, and stays so");
+    await page.getByRole("button", { name: "Zoom in" }).waitFor();
+    assert.equal(await out.isDisabled(), true);
   });
 
   it("goes to a page, and keeps the width that the keyboard gives it", async () => {

@@ -5,11 +5,11 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, describe, it } from "node:test";
-import { answer, ask, axe, desktop, documents, openDocuments, phone, ready, shot } from "./browser.mjs";
+import { answer, ask, axe, composer, desktop, documents, openDocuments, phone, ready, shot } from "./browser.mjs";
 import { pdfFile } from "./pdf-file.mjs";
 import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
 import { startStack } from "./stack.mjs";
-import { addDocument, assertSoon, many } from "./thread.mjs";
+import { addDocument, assertSoon, many, progress } from "./thread.mjs";
 
 useStack();
 leaveNoFaults();
@@ -175,7 +175,7 @@ describe("a scanned page of a PDF", () => {
     await shot(page, "198-cited-scan");
   });
 
-  it("that is not read is named in the list, in the reader and below answers", async () => {
+  it("that is not read is named in the list, in the reader, below answers and where it is attached", async () => {
     await open(desktop, (await withoutOCR()).url);
     await add("Letters.pdf", "application/pdf", await letter());
     await ready(page, "Letters");
@@ -191,9 +191,12 @@ describe("a scanned page of a PDF", () => {
     await page.reload();
     await ask(page, "Who typed the first page of the letters of the harbour office?");
     await page.getByText("Some pages of these documents are pictures that couldn't be read. The answer may miss what is on them.").waitFor();
+    await page.locator("form input[type=file]").setInputFiles({ name: "Attached.pdf", mimeType: "application/pdf", buffer: await letter() });
+    await page.getByRole("list", { name: "Attachments" }).getByText(said).waitFor();
+    assert.deepEqual(await axe(page), []);
   });
 
-  it("is not read again after a crash, and the list says which page is read", async () => {
+  it("is not read again after a crash, and the list and a waiting message say what is read", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "palaver-ocr-"));
     const calls = path.join(folder, "calls");
     const go = path.join(folder, "go");
@@ -224,6 +227,17 @@ printf '4\\t1\\t1\\t1\\t1\\t0\\t9\\t9\\t99\\t30\\t-1\\t\\n5\\t1\\t1\\t1\\t1\\t1\
       assert.equal((await document("Letters.pdf")).unread_pages, undefined);
       const read = (await readFile(calls, "utf8")).trim().split("\n").length;
       assert.equal(read, 4, "three pages, and the second one once more");
+
+      await rm(go);
+      await page.goto(stack.url);
+      await page.locator("form input[type=file]").setInputFiles({ name: "Scan.pdf", mimeType: "application/pdf", buffer: pdfFile([await drawn(["Four"], "image/jpeg")]) });
+      await composer(page).locator(".mention", { hasText: "Scan" }).waitFor();
+      await composer(page).pressSequentially("What is lit?");
+      await composer(page).press("Enter");
+      await progress(page).getByText("Waiting for “Scan” to be processed…").waitFor();
+      await writeFile(go, "");
+      await answer(page, 1);
+      await page.goto("about:blank"); // a chat would ask the server that stops
     } finally {
       await stack.stop();
       await rm(folder, { recursive: true, force: true });

@@ -274,7 +274,7 @@ describe("the welcome page", () => {
     for (const year of [2024, 2025]) await addDocument(page, `Lamp report ${year}`, `The lamp was lit on every night of ${year}.`);
     await page.reload();
     const sent = posts("/api/ui/chat");
-    await page.getByRole("list", { name: "Suggestions" }).getByRole("button", { name: "What changed from the 2024 to the 2025 report?" }).click();
+    await page.getByRole("list", { name: "Suggestions" }).getByRole("button", { name: "What changed from the 2024 to the 2025 Lamp report?" }).click();
     await answer(page, 1);
     assert.equal(sent[0].action, "compare");
     assert.equal(sent[0].tagged_doc_ids.length, 2);

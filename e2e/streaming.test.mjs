@@ -419,11 +419,22 @@ describe("an answer of 20,000 tokens", () => {
     await page.evaluate(() => {
       window.long = [];
       new PerformanceObserver((list) => window.long.push(...list.getEntries().map((e) => Math.round(e.duration)))).observe({ type: "longtask" });
+      // Only the end of an answer that streams may change. Code is coloured when it is complete.
+      window.changed = [];
+      const known = new WeakMap();
+      new MutationObserver((list) => {
+        for (const { target } of list) {
+          const block = (target.nodeType === Node.TEXT_NODE ? target.parentElement : target)?.closest("[aria-busy=true] .answer > *");
+          if (block && !target.parentElement?.closest("pre") && [...block.parentElement.children].indexOf(block) < known.get(block.parentElement) - 1) window.changed.push(block.textContent.slice(0, 80));
+        }
+        for (const answer of document.querySelectorAll(".answer")) known.set(answer, answer.children.length);
+      }).observe(document, { childList: true, characterData: true, subtree: true });
     });
     await ask(page, QUESTION);
     await writing(page).getByRole("heading", { name: "Part 0" }).waitFor();
     model.hold = Infinity;
     await writing(page).getByRole("heading", { name: "Part 40" }).waitFor({ timeout: 60_000 });
+    assert.deepEqual(await page.evaluate(() => window.changed), [], "no earlier part is rendered again");
     await composer(page).pressSequentially("I can type");
     await composer(page).getByText("I can type").waitFor();
     assert.equal(await missed(), 0, "elements can be clicked while they move");

@@ -9,7 +9,8 @@ import { assertSoon, conversation, many, startWithTools, stop, writing, yours } 
 leaveNoFaults();
 
 const PIECES = ["The notice period ", "is a month. ", "Notice is given in writing."];
-useSlowModel(PIECES, 1, () => ({ CHAT_MODELS: "slow,thorough" }));
+const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC", "base64");
+useSlowModel(PIECES, 1, () => ({ CHAT_MODELS: "slow,thorough,gpt-3.5-turbo", ATTACHMENTS: "library" }));
 
 beforeEach(() => Object.assign(model, { pieces: PIECES, hold: Infinity, calls: [] }));
 
@@ -44,6 +45,43 @@ for (const [look, name, mode] of [[undefined, "desktop", "Document answers"], [p
     assert.ok(await fits());
   });
 }
+
+it("an attached picture is said to be unseen when the chosen model sees none", async () => {
+  await arrive();
+  await page.goto("/");
+  await page.locator("form input[type=file]").setInputFiles({ name: "Lamp.png", mimeType: "image/png", buffer: PNG });
+  await page.getByRole("img", { name: "Lamp.png" }).waitFor();
+  const unseen = page.getByText("What is in pictures can't be used for answers here.");
+  assert.equal(await unseen.count(), 0, "the default model may see it");
+  const choose = async (from, to) => {
+    await chosen(`Document answers · ${from}`).click();
+    await page.getByRole("menuitemradio", { name: to }).click();
+  };
+  await choose("slow", "gpt-3.5-turbo");
+  await unseen.waitFor();
+  await choose("gpt-3.5-turbo", "thorough");
+  await many(unseen, 0);
+});
+
+it("attachments are put into the library where that is the setting, and can be put into the chat", async () => {
+  await arrive();
+  await page.goto("/");
+  const tray = page.getByRole("list", { name: "Attachments" });
+  const library = () => page.evaluate(async () => (await fetch("/api/documents").then((r) => r.json())).items.filter((d) => !d.public).map((d) => d.title));
+  await page.locator("form input[type=file]").setInputFiles({ name: "Okapi notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Okapi notes\n\nThe okapi is called Bahati.\n") });
+  await tray.getByText("In your library").waitFor();
+  assert.deepEqual(await library(), ["Okapi notes"]);
+  await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.setData("text/plain", `Minutes of the harbour\n${"The keeper speaks at length. ".repeat(1_300)}`);
+    document.querySelector(".composer-text").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+  await tray.getByText("Kept as a document. In your library").waitFor();
+  assert.deepEqual(await axe(page), []);
+  await tray.getByRole("listitem").filter({ hasText: "Okapi notes" }).getByRole("button", { name: "Only in this chat" }).click();
+  await tray.getByText("Only in this chat").first().waitFor();
+  await assertSoon(async () => (await library()).join() === "Minutes of the harbour", "one is left in the library");
+});
 
 it("a person says how to answer", async () => {
   await arrive(phone);
@@ -130,6 +168,7 @@ it("words are found in a conversation, also where it is not rendered", async () 
   await assertSoon(async () => (await stop(page).count()) === 0, "the last answer is complete");
   await page.reload();
   await answers(page).last().waitFor();
+  assert.ok((await page.locator("[data-message]").count()) < 40, "not all of the 54 messages are rendered");
   await page.keyboard.press("Control+f");
   const bar = page.getByRole("search", { name: "Find in this chat" });
   const field = bar.getByRole("searchbox");
@@ -149,6 +188,27 @@ it("words are found in a conversation, also where it is not rendered", async () 
   await field.press("Escape");
   await bar.waitFor({ state: "detached" });
   await assertSoon(() => composer(page).evaluate((el) => document.activeElement === el), "the composer has the focus");
+});
+
+it("find opens closed details, and shows a diagram as text, where they have the words", async () => {
+  model.pieces = ["Here.\n\n<details>\n<summary>More</summary>\n\nThe lantern is lit.\n\n</details>\n\n```mermaid\ngraph TD\n  A[Lantern] --> B[Ship]\n```\n\nEnd."];
+  await arrive();
+  await page.goto("/");
+  await startWithTools(page, "Draw it");
+  const said = await answer(page, 1);
+  await said.getByRole("img", { name: "Diagram" }).waitFor();
+  await page.keyboard.press("Control+f");
+  const bar = page.getByRole("search", { name: "Find in this chat" });
+  await bar.getByRole("searchbox").fill("lantern");
+  await bar.getByRole("status").getByText("2 of 2").waitFor();
+  await said.getByText("A[Lantern] --> B[Ship]").waitFor();
+  const marked = () => page.evaluate(() => [...CSS.highlights.get("find-current")].map((range) => range.toString()).join());
+  await assertSoon(async () => (await marked()) === "Lantern", "the word of the diagram is marked");
+  assert.equal(await said.getByText("The lantern is lit.").isVisible(), false);
+  await bar.getByRole("searchbox").press("Enter");
+  await bar.getByRole("status").getByText("1 of 2").waitFor();
+  await said.getByText("The lantern is lit.").waitFor();
+  await assertSoon(async () => (await marked()) === "lantern", "the word of the details is marked");
 });
 
 it("find fits a phone, and is opened from the menu", async () => {

@@ -97,3 +97,10 @@ var asksForJudgement = lazyregexp.New(`(?i)` + lists.Pattern("asks for a judgeme
 
 // AsksForJudgement reports whether a message asks what somebody thinks, and not what documents say.
 func AsksForJudgement(message string) bool { return asksForJudgement.MatchString(message) }
+
+// asksForAssessment matches questions for risks, weaknesses and advantages.
+var asksForAssessment = lazyregexp.New(`(?i)` + lists.Pattern("asks for an assessment"))
+
+// AsksForAssessment reports whether a message asks for what a document rarely names itself, such as
+// its risks. If it does not, a reader must judge it.
+func AsksForAssessment(message string) bool { return asksForAssessment.MatchString(message) }

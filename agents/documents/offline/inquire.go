@@ -107,7 +107,8 @@ func sentences(f llm.Facts, p pool) string {
 	p.lists = byLead(itemLists(f))
 	v, cannot, note := voiceOf(f), "", ""
 	instruction := intent.Instruction(f.Message)
-	judge := intent.AsksForJudgement(instruction)
+	ranked := p.rank(question, f.Passages, f.Documents)
+	judge := intent.AsksForJudgement(instruction) || len(ranked) == 0 && intent.AsksForAssessment(instruction)
 	switch {
 	case intent.NeedsModel(instruction):
 		cannot = v.say(messages.NeedsModel, nil) + " "
@@ -123,7 +124,6 @@ func sentences(f llm.Facts, p pool) string {
 		f.Passages = named
 		return note + summarize(f)
 	}
-	ranked := p.rank(question, f.Passages, f.Documents)
 	if len(ranked) == 0 {
 		if len(p.Excerpts) > 0 && (note != "" && len(f.Documents) > 0 || intent.HasNoSubject(instruction) || p.onlyTitles(question, f.Documents)) { // "what does it say?"
 			return note + summarize(f)

@@ -155,6 +155,29 @@ func TestFrameOfAnAnswerIsInTheLanguageOfTheQuestion(t *testing.T) {
 	has(t, answered(t, llm.TaskInquire, llm.Facts{Message: "devices?", Recent: recent, Passages: policy}), "Laut **")
 }
 
+// Documents rarely name their risks. What they say is quoted, and the answer says what is missing.
+func TestQuestionForRisksThatNoDocumentNamesSaysThatAModelIsMissing(t *testing.T) {
+	contract := passages(1, "a", "Supplier Contract", "Termination\nEither party may terminate with a notice of one month. The supplier pays a penalty of 500 euros for each late delivery.")
+	named := []llm.Document{{ID: "a", Title: "Supplier Contract"}}
+	for question, want := range map[string]string{
+		"What are the risks in the supplier contract?":    "Without a language model",
+		"What are the weak points of the contract?":       "Without a language model",
+		"Welche Risiken hat der Vertrag?":                 "Ohne KI-Modell",
+		"Wo sind die Schwächen des Vertrags?":             "Ohne KI-Modell",
+		"Quels sont les inconvénients de ce contrat ?":    "Sans modèle de langage",
+		"¿Cuáles son los riesgos del contrato?":           "Sin un modelo de lenguaje",
+		"Wat zijn de risico's van het contract?":          "Zonder taalmodel",
+		"Quali sono i rischi del contratto?":              "Without a language model",
+		"Quais são as desvantagens e riscos do contrato?": "Without a language model",
+	} {
+		has(t, answered(t, llm.TaskInquire, llm.Facts{Message: question, Passages: contract, Documents: named}), want, "terminate with a notice of one month")
+	}
+	report := passages(1, "a", "Annual Report", "Outlook\nThe main risks of the company are currencies and floods. The board met nine times.")
+	got := answered(t, llm.TaskInquire, llm.Facts{Message: "What are the risks of the company?", Passages: report, Documents: named})
+	has(t, got, "currencies and floods")
+	assert.NotContains(t, got, "Without a language model")
+}
+
 func TestTablesAreAnsweredInTheLanguageOfTheQuestion(t *testing.T) {
 	docs := map[string]string{"Lagerliste": "# Lagerliste\n\nArtikel | Lager | Bestand | Preis (EUR)\nPumpe P200 | W3 | 4 | 1.190,00\nSchlauch 2 m | W1 | 152 | 12,40\nDichtung 40 mm | W3 | 120 | 3,50"}
 	for question, want := range map[string][]string{

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { defaultConfig, readConfig } from "./config";
+import { defaultConfig, readConfig, seesPictures } from "./config";
 
 const poet = { name: "poet", label: "Poet", description: "Answers in verse" };
 const manuals = { type: "manuals", label: "Shop manuals", links: ["manuals.example.com/"] };
-const large = { name: "large", default: true };
+const large = { name: "large", default: true, vision: true };
 const rtf = { label: "RTF", extensions: [".rtf"] };
 
 it("reads the server's configuration", () =>
@@ -45,3 +45,8 @@ it("reads the OpenID Connect provider, also without Supabase", () => {
 });
 
 it.each([null, "x", {}, { model: 3, limits: { upload_bytes: -1 }, agents: "x", document_types: {} }])("uses the defaults for %j", (raw) => expect(readConfig(raw)).toEqual(defaultConfig));
+
+it("knows whether the chosen model sees pictures", () => {
+  const config = readConfig({ model: { vision: true }, models: [large, { name: "small", default: false, vision: false }] });
+  expect(["large", "small", "withdrawn", undefined].map((model) => seesPictures(config, model))).toEqual([true, false, true, true]);
+});

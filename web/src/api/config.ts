@@ -10,7 +10,7 @@ export interface Config {
   followUps: boolean;
   /** Whether chats can be shared by links. */
   sharedLinks: boolean;
-  /** Whether the model can see pictures. */
+  /** Whether the default model can see pictures. */
   vision: boolean;
   /** Whether what is attached to a message belongs to its chat, instead of the library. */
   chatAttachments: boolean;
@@ -66,6 +66,8 @@ export interface ModelChoice {
   name: string;
   /** Whether it answers if nothing is chosen. */
   default: boolean;
+  /** Whether it can see pictures. */
+  vision: boolean;
 }
 
 export interface Agent {
@@ -135,5 +137,8 @@ function readOIDC(raw: Raw): OIDC | undefined {
     endSessionEndpoint: text(raw.end_session_endpoint),
   };
 }
+
+/** Whether a model can see pictures; without one of the choice, the default model. */
+export const seesPictures = ({ models, vision }: Config, model: string | undefined): boolean => models.find((m) => m.name === model)?.vision ?? vision;
 
 export const config = async (): Promise<Config> => readConfig(await getJSON<unknown>("/api/config"));

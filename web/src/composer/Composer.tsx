@@ -171,7 +171,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     >
       {scoped && <ScopeRow threadId={threadId} />}
       <DropZone onFiles={answering || closed ? null : addFiles} />
-      <Tray attachments={files.attachments} uploads={files.uploads} unreadable={unreadable} kept={kept} onMove={move} onUndo={(d) => thenFocus(() => undo(d))} onUnmention={(id) => thenFocus(() => removeMention(editor, id))} onRemove={(id) => thenFocus(() => files.remove(id))} onDismiss={(key) => thenFocus(() => files.dismiss(key))} />
+      <Tray model={wanted?.name} attachments={files.attachments} uploads={files.uploads} unreadable={unreadable} kept={kept} onMove={move} onUndo={(d) => thenFocus(() => undo(d))} onUnmention={(id) => thenFocus(() => removeMention(editor, id))} onRemove={(id) => thenFocus(() => files.remove(id))} onDismiss={(key) => thenFocus(() => files.dismiss(key))} />
       {!answering && !closed && space === "" && text.includes(".") && (
         <Suspense fallback={null}>
           <LinkChips text={text} onRemove={(link) => thenFocus(() => removeText(editor, link))} />

@@ -1,4 +1,5 @@
 import { CircleAlert, FileText, LoaderCircle, X } from "lucide-react";
+import { seesPictures } from "../api/config";
 import type { Doc } from "../api/types";
 import type { Upload } from "../api/uploads";
 import { useConfig } from "../api/useConfig";
@@ -11,6 +12,8 @@ import type { Attachment } from "./types";
 import { nameOf } from "../documents/names";
 
 interface Props {
+  /** The chosen model; undefined: the default. */
+  model: string | undefined;
   attachments: Attachment[];
   uploads: readonly Upload[];
   /** Documents in the message that failed to process. */
@@ -30,8 +33,8 @@ interface Props {
 const nothing = () => {};
 
 /** Shows the attachments of the message, and running uploads. */
-export function Tray({ attachments, uploads, unreadable, kept = [], onMove = nothing, onUndo = nothing, onRemove, onDismiss, onUnmention }: Props) {
-  const { vision } = useConfig();
+export function Tray({ model, attachments, uploads, unreadable, kept = [], onMove = nothing, onUndo = nothing, onRemove, onDismiss, onUnmention }: Props) {
+  const vision = seesPictures(useConfig(), model);
   if (attachments.length + uploads.length + unreadable.length + kept.length === 0) return null;
   const upload = (u: Upload) => (
     <li key={u.key} className={`flex max-w-full items-center gap-2.5 rounded-lg py-1.5 pr-1.5 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>

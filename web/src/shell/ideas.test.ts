@@ -52,10 +52,27 @@ describe("suggestions for a new chat", () => {
     expect(ideas.map((i) => i.label)).toContain(older.includes("2024") ? "What changed from the 2024 to the 2025 policy?" : `Compare ${older} and ${newer}`);
   });
 
+  it.each([
+    ["Politique de télétravail 2024", "Politique de télétravail 2025", "Politique de télétravail"],
+    ["Terms of supply (2024)", "Terms of supply (2025)", "Terms of supply"],
+    ["Report of 2024", "Report of 2025", "report"],
+    ["2024 Arbeitszeitordnung", "2025 Arbeitszeitordnung", "arbeitszeitordnung"],
+    ["供应商合同2024", "供应商合同2025", "供应商合同"],
+    ["契約書2024年版", "契約書2025年版", "version"],
+  ])("ask what changed from %j to %j by the name that both have", (older, newer, what) => {
+    expect(labels([doc("n", newer), doc("o", older)])).toContain(`What changed from the 2024 to the 2025 ${what}?`);
+  });
+
   it("ask a heading that is a question as it is", () => {
     const ideas = ideasFor([doc("a", "Remote work policy")], new Map([["a", "# Training\n# Who may work remotely\n# Is this paid?"]]));
     expect(ideas[0]!.label).toBe("Who may work remotely?");
     expect(textOf(ideas[0]!.doc)).toBe("Who may work remotely? @Remote work policy");
+  });
+
+  it.each(["Qui peut télétravailler\u202f?", "¿Quién puede teletrabajar?", "Wie mag op afstand werken?", "谁可以远程办公？", "من يمكنه العمل عن بعد؟", "Ποιος δικαιούται άδεια\u037E"])("ask %j as it is", (heading) => {
+    const idea = ideasFor([doc("a", "Remote work policy")], new Map([["a", `# Training\n# ${heading}`]]))[0]!;
+    expect(idea.label).toBe(heading);
+    expect(textOf(idea.doc)).toBe(`${heading} @Remote work policy`);
   });
 
   it("summarize a document that is neither a letter nor a table, the user's own first", () => {
@@ -90,7 +107,7 @@ describe("suggestions for a new chat", () => {
     expect(labels([doc("a", long)])).toEqual(["Summarize your newest document"]);
     expect(labels([doc("a", long, { public: true })])).toEqual([]);
     expect(labels([doc("a", `${long} one`), doc("b", `${long} two`)], new Map([["a", "# Fees"]]))).toEqual(["What do the documents say about “Fees”?", "Summarize your newest document"]);
-    expect(labels([doc("a", `${long} 2024`), doc("b", `${long} 2025`)])).toEqual(["Summarize your newest document", "What changed from the 2024 to the 2025 customer?"]);
+    expect(labels([doc("a", `${long} 2024`), doc("b", `${long} 2025`)])).toEqual(["Summarize your newest document", "What changed from the 2024 to the 2025 version?"]);
     expect(labels([])).toEqual([]);
   });
 

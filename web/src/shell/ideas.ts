@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import type { Doc } from "../api/types";
 import { emptyDoc, mentionNode, suggestion, type Node } from "../composer/outgoing";
 import { documentText } from "../documents/text";
-import { mostAlike } from "../lib/alike";
+import { mostAlike, wordsOf } from "../lib/alike";
 import { words } from "../words";
 import { nameOf, olderFirst, yearOf } from "../documents/names";
 
@@ -28,7 +28,7 @@ const GENERIC =
 function isTopic(heading: string): boolean {
   const words = heading.split(/\s+/);
   const shouted = words.filter((w) => /^\p{Lu}{4,}$/u.test(w)).length;
-  return heading.length >= 4 && heading.length <= 48 && words.length <= 7 && /^(?!\p{Ll})[\p{L}\p{N}]/u.test(heading) && !/[.:;,!…|]$|[:;|]\s|\.{3}|https?:/.test(heading) && shouted === 0 && !GENERIC.test(heading);
+  return heading.length >= 4 && heading.length <= 48 && words.length <= 7 && /^¿?(?!\p{Ll})[\p{L}\p{N}]/u.test(heading) && !/[.:;,!…|]$|[:;|]\s|\.{3}|https?:/.test(heading) && shouted === 0 && !GENERIC.test(heading);
 }
 
 const plainWords = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -61,14 +61,19 @@ const HERE = "\uE000";
 export const LONGEST = 72;
 const fits = (label: string): boolean => [...label].length <= LONGEST;
 
-const QUESTION = /^(?:who|what|when|where|which|why|how|wer|was|wann|wo|welche[rsn]?|warum|wie)\s|\?$/i;
+/** The question marks of Latin, Chinese and Japanese, Arabic and Greek. */
+const MARK = /[?？؟\u037E]$/;
+const WITHOUT_MARK = /^(?:who|what|when|where|which|why|how|wer|was|wann|wo|welche[rsn]?|warum|wie)\s/i;
 
 /** Whether a heading is a question, so that it can be asked as it is. */
-export const isQuestion = (heading: string): boolean => QUESTION.test(heading);
+export const isQuestion = (heading: string): boolean => MARK.test(heading) || WITHOUT_MARK.test(heading);
+
+/** A heading that is a question, with its question mark. */
+export const asked = (heading: string): string => (MARK.test(heading) ? heading : `${heading}?`);
 
 /** A question about a section of a document. It mentions the document. */
 export function about(d: Doc, heading: string): Idea {
-  const ask = isQuestion(heading) ? (document: string) => `${heading.replace(/\?$/, "")}?${document && ` ${document}`}` : (document: string) => words.welcome.about(document, heading);
+  const ask = isQuestion(heading) ? (document: string) => `${asked(heading)}${document && ` ${document}`}` : (document: string) => words.welcome.about(document, heading);
   const [before = "", after = ""] = ask(HERE).split(HERE);
   const content = [{ type: "text", text: before }, mentionNode({ id: d.id, label: nameOf(d), category: "document" }), { type: "text", text: after }];
   return { label: ask(isQuestion(heading) ? "" : nameOf(d)), shared: d.public, doc: { ...emptyDoc, content: [{ type: "paragraph", content: content.filter((n) => n.text !== "") }] } };
@@ -89,17 +94,21 @@ const isLetter = (name: string): boolean => MAIL.test(name) || LETTER.test(name)
 /** Whether a summary of the document helps nobody: it is a letter or a table. */
 const isShort = (d: Doc): boolean => isLetter(nameOf(d)) || ["csv", "xlsx", "ods"].includes(d.format);
 
-/** "What changed from the 2024 to the 2025 policy?" for the older and the newer version of a document, whose title may have become longer; else a comparison. */
-function comparison(pair: readonly [Doc, Doc]): string {
+/** A name without a year at its start or end: "Leave policy" of "2024 Leave policy", "Leave policy (2024)" and "Leave policy of 2024". */
+const withoutYear = (name: string): string =>
+  name
+    .replace(/^[^\p{L}\p{N}]*(?:19|20)\d{2}(?!\p{N})[^\p{L}\p{N}]*|[^\p{L}\p{N}]*(?<!\p{N})(?:19|20)\d{2}[^\p{L}\p{N}]*$/u, "")
+    .replace(/(?<=\S)(?:\s+\p{Ll}{1,3})+$/u, "");
+
+/** Labels for the older and the newer version of a document, whose title may have become longer, the best first: "What changed from the 2024 to the 2025 policy?" Else a comparison. */
+function comparisons(pair: readonly [Doc, Doc]): string[] {
   const [from, to] = pair.map((d) => yearOf(nameOf(d)));
-  const [one, other] = pair.map((d) => plainWords(nameOf(d)).filter((w) => w !== String(yearOf(nameOf(d)))));
-  const [short, long] = one!.length < other!.length ? [one!, other!] : [other!, one!];
-  const noun = short.at(-1);
-  if (from && to && from !== to && noun && short.every((w) => long.includes(w))) {
-    const written = nameOf(pair[1]).match(/[\p{L}\p{N}]+/gu)?.find((w) => w.toLowerCase() === noun);
-    return words.welcome.changed(String(from), String(to), written ?? noun);
-  }
-  return words.welcome.compare(nameOf(pair[0]), nameOf(pair[1]));
+  const [short, long] = pair.map((d) => withoutYear(nameOf(d))).toSorted((a, b) => a.length - b.length) as [string, string];
+  const same = wordsOf(short).every((w) => wordsOf(long).includes(w));
+  if (!from || !to || from === to || !same) return [words.welcome.compare(nameOf(pair[0]), nameOf(pair[1]))];
+  const last = short.split(/\s+/).at(-1)!;
+  const noun = RULES.test(last) ? last : short;
+  return [...(yearOf(noun) ? [] : [noun]), words.welcome.version].map((what) => words.welcome.changed(String(from), String(to), what));
 }
 
 /** Returns one suggestion for each skill: a question, a summary, a comparison and an audit. docs has the user's own documents first; texts has the loaded texts by document id. */
@@ -120,7 +129,7 @@ export function ideasFor(docs: readonly Doc[], texts: ReadonlyMap<string, string
   add(
     groups.flatMap((g) => {
       const pair = mostAlike(g, (d) => d.title)?.toSorted(olderFirst) as [Doc, Doc] | undefined;
-      return pair ? [{ label: comparison(pair), shared: pair[0].public, doc: suggestion("compare", pair) }] : [];
+      return pair ? comparisons(pair).map((label) => ({ label, shared: pair[0].public, doc: suggestion("compare", pair) })) : [];
     }),
   );
   const letter = docs.find((d) => isLetter(nameOf(d)) && !RULES.test(nameOf(d)));

@@ -3,7 +3,7 @@ import type { Doc } from "../api/types";
 import type { Node } from "../composer/outgoing";
 import { nameOf } from "../documents/names";
 import { documentText } from "../documents/text";
-import { about, BYTES, headingsOf } from "../shell/ideas";
+import { about, asked, BYTES, headingsOf, isQuestion } from "../shell/ideas";
 import { Button } from "../ui/Button";
 import { words } from "../words";
 
@@ -19,7 +19,7 @@ export default function AboutIt({ doc, onAsk }: { doc: Doc; onAsk: (doc: Node) =
       {headings.map((heading) => (
         <li key={heading} className="max-w-full">
           <Button className="h-auto! min-h-9 max-w-full py-1.5 text-left" onClick={() => onAsk(about(doc, heading).doc)}>
-            <span dir="auto" className="min-w-0 break-words">{words.message.followUp(heading)}</span>
+            <span dir="auto" className="min-w-0 break-words">{isQuestion(heading) ? asked(heading) : words.message.followUp(heading)}</span>
           </Button>
         </li>
       ))}

@@ -16,7 +16,7 @@ import { Extras } from "./extras";
 import type { Rating } from "./feedback";
 import { Footnote, Time } from "./Footnote";
 import { Noticed } from "./Noticed";
-import { answerText, citationsOf, endedUnanswered, importLink, interruption, oncePerNotice, picturesOf, saidByCards, saysEnding, shown, skipped, textOf, thoughtFor, toolMessages, toolOf, type ToolPart, unverifiedOf, withSources } from "./parts";
+import { citationsOf, endedUnanswered, importLink, interruption, oncePerNotice, picturesOf, replyText, saidByCards, saysEnding, shown, textOf, thoughtFor, toolMessages, toolOf, type ToolPart, unverifiedOf, withSources } from "./parts";
 import { Passages } from "./Passages";
 import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
@@ -143,7 +143,7 @@ function Piece({ part, times, text, meta, over, open, writing, citations, onCite
   switch (part.type) {
     case "text":
       return part.text ? (
-        <div className="not-first:mt-3">
+        <div data-said className="not-first:mt-3">
           <Prose text={part.text} citations={citations} unverified={meta.unverified} writing={writing} onCite={onCite} />
         </div>
       ) : null;
@@ -153,7 +153,7 @@ function Piece({ part, times, text, meta, over, open, writing, citations, onCite
       return (
         <details className={quiet}>
           <summary className="cursor-pointer">{part.state === "streaming" && writing ? words.message.thinking : words.message.thought(seconds)}</summary>
-          <p dir="auto" className="mt-1 whitespace-pre-wrap">
+          <p data-said dir="auto" className="mt-1 whitespace-pre-wrap">
             {part.text.trim()}
           </p>
         </details>
@@ -164,17 +164,19 @@ function Piece({ part, times, text, meta, over, open, writing, citations, onCite
     case "data-interrupt": {
       if ((open && !part.data.answered) || saidByCards(part.data)) return null;
       const unanswered = endedUnanswered(part.data, meta);
-      const said = skipped(part.data, meta) ? words.message.skipped : answerText(part.data);
+      const said = replyText(part.data, meta);
       return (
         <div className={quiet}>
-          <p dir="auto">{question(part.data)}</p>
+          <p data-said dir="auto">
+            {question(part.data)}
+          </p>
           {unanswered && part.data.closest && (
             <div className="mt-2">
               <Passages citations={part.data.closest} onCite={onCite} />
             </div>
           )}
           {said && (
-            <p dir="auto" className="mt-0.5 font-medium text-ink">
+            <p data-said dir="auto" className="mt-0.5 font-medium text-ink">
               {said}
             </p>
           )}

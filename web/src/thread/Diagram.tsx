@@ -1,5 +1,5 @@
 import { Code as CodeIcon, Image } from "lucide-react";
-import { useEffect, useState, type ReactNode } from "react";
+import { useCallback, useEffect, useState, type ReactNode } from "react";
 import { useTheme } from "../shell/theme";
 import { IconButton } from "../ui/Button";
 import { useMedia } from "../ui/useMedia";
@@ -20,13 +20,18 @@ export default function Diagram({ code, children }: { code: string; children: Re
     void draw(code, dark).then((got) => left || setDrawn(got));
     return () => void (left = true);
   }, [code, dark]);
+  const box = useCallback((el: HTMLDivElement) => {
+    const show = () => setAsText(true); // words of it are found
+    el.addEventListener("beforematch", show);
+    return () => el.removeEventListener("beforematch", show);
+  }, []);
   if (!drawn) return children;
   return (
     <div className="relative">
       {asText ? (
         children
       ) : (
-        <div tabIndex={0} role="group" aria-label={words.message.diagram} className="diagram" data-code={code}>
+        <div ref={box} tabIndex={0} role="group" aria-label={words.message.diagram} className="diagram" data-code={code}>
           <img
             src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawn.svg)}`}
             alt={words.message.diagram}

@@ -1,6 +1,7 @@
 import { createContext, memo, Suspense, use, useEffect, useId, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
-import ReactMarkdown, { type Components } from "react-markdown";
+import ReactMarkdown, { type Components, type Options } from "react-markdown";
 import remarkCjk from "remark-cjk-friendly";
+import remarkCjkStrike from "remark-cjk-friendly-gfm-strikethrough";
 import remarkGfm from "remark-gfm";
 import remend from "remend";
 import type { Citation } from "../api/types";
@@ -208,8 +209,8 @@ function Formula({ tex, display = false }: { tex: string; display?: boolean }) {
 }
 
 /** One tilde is often a range (5~7), so only two strike through. */
-const gfm: [typeof remarkGfm, { singleTilde: boolean }] = [remarkGfm, { singleTilde: false }];
-const plugins = [gfm, remarkCjk, remarkTags, remarkBareLinks, remarkUnverified, remarkHighlights, remarkMarkers, () => bind];
+const tildes = { singleTilde: false };
+const plugins: NonNullable<Options["remarkPlugins"]> = [[remarkGfm, tildes], remarkCjk, [remarkCjkStrike, tildes], remarkTags, remarkBareLinks, remarkUnverified, remarkHighlights, remarkMarkers, () => bind];
 const pluginsOfBoard = [...plugins, remarkReferences];
 
 interface Bound extends Node {

@@ -18,6 +18,8 @@ interface Props {
   label?: string;
   /** The label of the button that saves; "Send" if absent. */
   saveLabel?: string;
+  /** The model that was chosen for it. */
+  model?: string | undefined;
   onSave: (out: Outgoing) => void;
   onCancel: () => void;
 }
@@ -26,7 +28,7 @@ const none: never[] = [];
 const nothing = () => {};
 
 /** Edits a message in place with the editor of the composer. Its images can be removed, but none can be added. */
-export function MessageEditor({ message, label = words.message.edit, saveLabel = words.composer.send, onSave, onCancel }: Props) {
+export function MessageEditor({ message, label = words.message.edit, saveLabel = words.composer.send, model = message.metadata?.model, onSave, onCancel }: Props) {
   const [before] = useState(() => ({ doc: documentOf(message) ?? docOf(textOf(message)), pictures: attachmentsOf(message) }));
   const [pictures, setPictures] = useState(before.pictures);
   const field = useField({
@@ -68,7 +70,7 @@ export function MessageEditor({ message, label = words.message.edit, saveLabel =
         onCancel();
       }}
     >
-      <Tray attachments={pictures} uploads={none} unreadable={none} onRemove={remove} onDismiss={nothing} onUnmention={nothing} />
+      <Tray model={model} attachments={pictures} uploads={none} unreadable={none} onRemove={remove} onDismiss={nothing} onUnmention={nothing} />
       <Field field={field} />
       <div className="flex flex-wrap items-center justify-end gap-2 px-3 pb-3">
         <Count length={field.length} />

@@ -139,6 +139,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
                         versions={turn ? stable(versionsOf(view.branches, turn)) : none}
                         withdrawn={withdrawn.has(turn)}
                         editing={i === edited}
+                        model={i === edited ? modelOf(messages.filter((x) => turnOf(x) === turn)) : undefined}
                         locked={busy}
                         onOpen={setEditing}
                         onEdit={edit}

@@ -26,6 +26,11 @@ describe("an answer says what the model wrote", () => {
     ["bold quotes after a citation", "[1]**“Seven.”**", /<strong>“Seven.”<\/strong><\/p>$/],
     ["a citation in bold", "**[1] Seven [1]**", /^<p><strong>.*Seve.*<\/strong><\/p>$/],
     ["bold around Chinese quotes", "这是**「重要」**的", "<p>这是<strong>「重要」</strong>的</p>"],
+    ["what is struck out before Chinese", "价格~~（一百元）~~是八十元", "<p>价格<del>（一百元）</del>是八十元</p>"],
+    ["what is struck out around quotes", "这是~~「旧」~~的", "<p>这是<del>「旧」</del>的</p>"],
+    ["what is struck out in Japanese", "~~旧い規則。~~新しい", "<p><del>旧い規則。</del>新しい</p>"],
+    ["struck out quotes before a citation", "~~“Seven.”~~[1]", /<del>“Seven.”<\/del>/],
+    ["one tilde in Chinese strikes nothing through", "约~（五）~七天", "<p>约~（五）~七天</p>"],
     ["bold in Japanese", "**重要です。**次に", "<p><strong>重要です。</strong>次に</p>"],
   ])("%s", (_, text, want) => {
     if (typeof want === "string") expect(html(text)).toBe(want);
@@ -115,11 +120,19 @@ describe("unverified words", () => {
 });
 
 describe("a table that streams", () => {
-  it("is shown when its second line is there", () => {
-    const text = "See:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
-    const shown = [...text].map((_, i) => html(text.slice(0, i + 1), { writing: true }));
+  const states = (text: string) => [...text].map((_, i) => html(text.slice(0, i + 1), { writing: true }));
+  it.each(["| a | b |\n|---|---|\n| 1 | 2 |\n", "a | b\n--- | ---\n1 | 2\n", "a|b\n-|-\n1|2\n", "They are:\na | b |\n:-- | --: |\n1 | 2 |\n"])("is shown when its second line is there: %j", (table) => {
+    const shown = states(`See:\n\n${table}`);
     for (const s of shown) expect(s.replace(/<[^>]*>/g, "")).not.toContain("|");
-    expect(shown.at(-1)).toContain("<table>");
+    for (const s of shown) expect(s).not.toMatch(/<h\d|<hr/);
+    expect(shown.filter((s) => s.includes("<table>"))).toEqual(shown.slice(-1));
+  });
+  it("takes no word away", () => {
+    const lengths = states("The keeper of the lamp | b\n--- | ---\n1 | 2\n").map((s) => s.replace(/<[^>]*>/g, "").trim().length);
+    expect(lengths).toEqual(lengths.toSorted((a, b) => a - b));
+  });
+  it.each(["Run `ls | wc` to count", "The size $$|x|$$ of", "```\na | b\n--- | ---\n```", "Write a \\| b", `The chance P(A|B) of ${"rain ".repeat(50)}`])("is not waited for in %j", (text) => {
+    expect(html(text, { writing: true })).toBe(html(text));
   });
   it("is text when the answer ends before", () => expect(html("| a | b |")).toContain("| a | b |"));
 });

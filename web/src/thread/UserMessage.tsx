@@ -23,6 +23,8 @@ interface Props {
   /** Whether it was withdrawn while queued. */
   withdrawn: boolean;
   editing: boolean;
+  /** The model that was chosen for it; set while it is edited. */
+  model: string | undefined;
   /** Disables all changes while a turn runs. */
   locked: boolean;
   /** Opens the editor on a message, or closes it (null). */
@@ -33,7 +35,7 @@ interface Props {
 }
 
 /** A user's message with its mentions as pills. It can be edited in place. */
-export const UserMessage = memo(function UserMessage({ message, turn, versions, withdrawn, editing, locked, onOpen, onEdit, onShow, onRead }: Props) {
+export const UserMessage = memo(function UserMessage({ message, turn, versions, withdrawn, editing, model, locked, onOpen, onEdit, onShow, onRead }: Props) {
   const pencil = useRef<HTMLButtonElement>(null);
   const edited = useRef(editing);
   useEffect(() => {
@@ -50,6 +52,7 @@ export const UserMessage = memo(function UserMessage({ message, turn, versions, 
       <div className="ml-auto w-full max-w-[85%]">
         <MessageEditor
           message={message}
+          model={model}
           onCancel={() => onOpen(null)}
           onSave={(out) => {
             onOpen(null);
@@ -71,7 +74,7 @@ export const UserMessage = memo(function UserMessage({ message, turn, versions, 
       )}
       <Pictures pictures={pictures} alt={words.message.attachedImage} className="mb-2 justify-end gap-2" size="max-h-56" />
       {text && (
-        <p dir="auto" className={`rounded-2xl rounded-br-md px-4 py-2.5 whitespace-pre-wrap ${withdrawn ? "border border-dashed border-line text-muted" : "bg-accent-soft"}`}>{doc ? <Written doc={doc} onRead={onRead} /> : text}</p>
+        <p data-said dir="auto" className={`rounded-2xl rounded-br-md px-4 py-2.5 whitespace-pre-wrap ${withdrawn ? "border border-dashed border-line text-muted" : "bg-accent-soft"}`}>{doc ? <Written doc={doc} onRead={onRead} /> : text}</p>
       )}
       {withdrawn && <p className="mt-1 text-sm text-muted italic">{words.message.withdrawn}</p>}
       <footer className="mt-0.5 flex min-h-8 items-center gap-0.5 text-xs text-muted">

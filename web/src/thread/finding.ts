@@ -1,7 +1,8 @@
 import { found } from "../documents/finding";
 import { plain } from "../lib/plain";
-import { shown } from "./parts";
-import type { Message } from "./types";
+import { question } from "../words/wire";
+import { replyText, saidByCards, shown } from "./parts";
+import type { Message, Part } from "./types";
 
 /** A place in a conversation where the words that are searched stand. */
 export interface Hit {
@@ -13,12 +14,25 @@ export interface Hit {
 
 const texts = new WeakMap<Message, string>();
 
+/** Between two texts of a message: no match reaches from one into the next. */
+const APART = "\n\0\n";
+
+/** The line that begins or ends code: the name of a language is not part of the text. */
+const FENCE = /^ {0,3}(?:`{3,}|~{3,}).*$/gm;
+
+/** The texts that the page shows of a part of a message. An open question is shown below the messages. */
+function saidIn(p: Part, m: Message): string[] {
+  if (p.type === "text") return [m.role === "user" ? p.text : plain(p.text.replace(FENCE, ""))];
+  if (p.type === "reasoning") return [p.text];
+  if (p.type !== "data-interrupt" || saidByCards(p.data) || (m.metadata?.finished_reason === "interrupted" && !p.data.answered)) return [];
+  return [question(p.data), replyText(p.data, m.metadata)];
+}
+
 /** What the page shows of a message's text. */
 function shownText(m: Message): string {
   let text = texts.get(m);
   if (text === undefined) {
-    const parts = shown(m).flatMap((p) => (p.type === "text" ? [p.text] : []));
-    text = (m.role === "user" ? parts : parts.map(plain)).join("\n\n");
+    text = shown(m).flatMap((p) => saidIn(p, m)).join(APART);
     texts.set(m, text);
   }
   return text;
@@ -37,16 +51,27 @@ export function placeOf(hits: readonly Hit[], hit: Hit | undefined): number {
 }
 
 /** Not part of the text: buttons with citations' numbers, and what only screen readers read. */
-const OTHER = "button, a[data-citation], footer, .sr-only, [data-language], [aria-hidden=true]";
+const OTHER = "button, a[data-citation], .sr-only, [data-language], [aria-hidden=true]";
 
-/** The ranges of a message on the page where the words stand. */
+/** The code of a diagram that is drawn. */
+const codeOf = (n: Node): string | undefined => (n instanceof HTMLElement ? n.dataset.code : undefined);
+
+const accepts = (n: Node): number => {
+  if (n instanceof Text || codeOf(n) !== undefined) return NodeFilter.FILTER_ACCEPT;
+  return (n as Element).matches(OTHER) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP;
+};
+
+/** The ranges of a message on the page where the words stand. Words of a drawn diagram have the range of the diagram. */
 export function rangesIn(row: Element, search: string): Range[] {
-  const nodes: { node: Text; from: number }[] = [];
+  const nodes: { node: Node; from: number }[] = [];
   let text = "";
-  const walker = document.createTreeWalker(row, NodeFilter.SHOW_TEXT, (n) => (n.parentElement?.closest(OTHER) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
-  for (let n = walker.nextNode() as Text | null; n; n = walker.nextNode() as Text | null) {
-    nodes.push({ node: n, from: text.length });
-    text += n.data;
+  for (const said of row.querySelectorAll("[data-said]")) {
+    const walker = document.createTreeWalker(said, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, accepts);
+    for (let n = walker.nextNode(); n; n = walker.nextNode()) {
+      nodes.push({ node: n, from: text.length });
+      text += codeOf(n) ?? (n as Text).data;
+    }
+    text += APART;
   }
   const at = (offset: number, end: boolean) => {
     const i = nodes.findLastIndex(({ from }) => (end ? from < offset : from <= offset));
@@ -56,8 +81,17 @@ export function rangesIn(row: Element, search: string): Range[] {
     const [from, to] = [at(start, false), at(end, true)];
     if (!from || !to) return [];
     const range = document.createRange();
-    range.setStart(...from);
-    range.setEnd(...to);
+    if (from[0] instanceof Text) range.setStart(...from);
+    else range.setStartBefore(from[0]);
+    if (to[0] instanceof Text) range.setEnd(...to);
+    else range.setEndAfter(to[0]);
     return [range];
   });
+}
+
+/** Shows the words of a range: opens the details that they are in, and shows a diagram as text. */
+export function reveal(range: Range): void {
+  for (let el = range.startContainer.parentElement; el; el = el.parentElement) if (el instanceof HTMLDetailsElement) el.open = true;
+  const first = range.startContainer.childNodes[range.startOffset];
+  if (first && codeOf(first) !== undefined) first.dispatchEvent(new Event("beforematch"));
 }

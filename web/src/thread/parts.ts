@@ -204,6 +204,9 @@ export function answerText(q: Question): string {
   return a.value;
 }
 
+/** What the thread shows below a question of a turn that has ended or went on. */
+export const replyText = (q: Question, meta: Metadata | undefined): string => (skipped(q, meta) ? words.message.skipped : answerText(q));
+
 const superseded = { finished_reason: "cancelled", interrupted: true, interrupted_reason: "superseded" } as const;
 
 /** Marks the last answer as superseded if it is incomplete when a new message replaces it. */

@@ -4,7 +4,7 @@ import { backToMessage } from "../composer/focus";
 import { mac } from "../lib/keys";
 import { layerIsOpen } from "../ui/layer";
 import { onFind } from "./findBus";
-import { hitsIn, placeOf, rangesIn, type Hit } from "./finding";
+import { hitsIn, placeOf, rangesIn, reveal, type Hit } from "./finding";
 import type { ThreadStore, View } from "./store";
 import type { Message } from "./types";
 import type { Place, Reader } from "./useReader";
@@ -68,6 +68,7 @@ export function useFind(enabled: boolean, store: ThreadStore, view: View, messag
       if (!el || !row) return;
       const ranges = rangesIn(row, sought);
       const range = ranges[Math.min(current.nth, ranges.length - 1)];
+      if (range) reveal(range);
       const rect = (range ?? row).getBoundingClientRect();
       const room = el.getBoundingClientRect();
       const wanted = room.top + room.height / 3;
