@@ -29,6 +29,7 @@ func csvText(ctx context.Context, raw []byte) (string, error) {
 		comma = separator(text)
 	}
 	var o outline
+	rows := sheetRows{o: &o}
 	for n := 0; text != ""; n++ {
 		var record []string
 		record, text = csvRecord(text, comma)
@@ -38,8 +39,9 @@ func csvText(ctx context.Context, raw []byte) (string, error) {
 		case n%1024 == 0 && ctx.Err() != nil:
 			return "", ctx.Err()
 		}
-		o.row(record)
+		rows.row(record)
 	}
+	rows.end(false)
 	return o.text()
 }
 

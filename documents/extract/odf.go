@@ -137,6 +137,7 @@ type openWalker struct {
 	cells int
 	openTable
 	outer  []openTable // the tables around the open one
+	spaced sheetRows   // of the open table of a spreadsheet
 	style  string
 	hidden map[string]bool      // styles of tables that are not shown
 	titles map[string]bool      // styles of titles
@@ -203,7 +204,7 @@ func (w *openWalker) start(t xml.StartElement) {
 	}
 	switch name := t.Name.Local; name {
 	case "spreadsheet":
-		w.sheet = true
+		w.sheet, w.spaced.o = true, &w.o
 	case "style":
 		w.style = attr(t, "name")
 		if attr(t, "parent-style-name") == titleStyle && len(w.titles) < maxOpenStyles {
@@ -306,6 +307,7 @@ func (w *openWalker) start(t xml.StartElement) {
 		w.outer = append(w.outer, w.openTable)
 		w.openTable = openTable{open: true, above: map[int]openCell{}}
 		if w.sheet && len(w.outer) == 1 {
+			w.spaced = sheetRows{o: &w.o}
 			w.o.heading(2, attr(t, "name"))
 		}
 	case "table-row":
@@ -451,8 +453,17 @@ func (w *openWalker) writeRow(row []string) {
 		if len(w.outer) > 1 {
 			w.inner = append(w.inner, r)
 		} else {
-			w.o.row(r)
+			w.put(r)
 		}
+	}
+}
+
+// put writes a row of a table that is in no other one.
+func (w *openWalker) put(row []string) {
+	if w.sheet {
+		w.spaced.row(row)
+	} else {
+		w.o.row(row)
 	}
 }
 
@@ -476,7 +487,7 @@ func (w *openWalker) endInner(rows [][]string) {
 		case r == nil:
 			w.o.endTable()
 		default:
-			w.o.row(r)
+			w.put(r)
 		}
 	}
 	w.row, w.cell = nil, nil
@@ -531,7 +542,8 @@ func (w *openWalker) end(name string) {
 		}
 		w.cells += len(w.row) * min(w.times, 1000)
 		for range min(w.times, 1000) {
-			if joinCells(w.row) == "" || w.o.full() {
+			if filled(w.row) == 0 || w.o.full() {
+				w.put(nil)
 				break
 			}
 			w.writeRow(w.row)
@@ -546,6 +558,7 @@ func (w *openWalker) end(name string) {
 				return
 			}
 		}
+		w.spaced.end(false)
 		w.o.endTable()
 		w.note, w.charts = append(w.note, w.charts...), nil
 		w.writeNotes()
@@ -598,7 +611,11 @@ func (w *openWalker) endParagraph() {
 	w.writeNotes()
 }
 
+// writeNotes writes what follows a paragraph or a row; in a spreadsheet it follows the table.
 func (w *openWalker) writeNotes() {
+	if w.sheet && w.open {
+		return
+	}
 	for _, n := range w.note {
 		w.o.add(paragraph, "", n)
 	}

@@ -257,6 +257,7 @@ func (r *sheetReader) write(name, part string) error {
 		return err
 	}
 	defer rows.Close()
+	out := sheetRows{o: &r.o}
 	for number := 1; rows.Next(); number++ {
 		hidden := rows.GetRowOpts().Hidden
 		columns, err := rows.Columns()
@@ -269,9 +270,10 @@ func (r *sheetReader) write(name, part string) error {
 		}
 		columns = r.values(name, number, columns, shape)
 		if !hidden {
-			r.o.row(columns)
+			out.row(columns)
 		}
 	}
+	out.end(false)
 	if err := rows.Error(); err != nil {
 		return err
 	}
