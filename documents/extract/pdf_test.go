@@ -608,6 +608,29 @@ func TestLigaturesOfTeXAreLetters(t *testing.T) {
 	}
 }
 
+// TeX draws the mark before its letter, or after it.
+func TestMarksOverALetterAreJoinedWithIt(t *testing.T) {
+	for drawn, want := range map[string]string{
+		`[(Herr M) -111 (\250) 444 (u) (ller)] TJ`:                                 "Herr Müller",
+		`[(of ) -167 ] TJ 2 Ts (\250) Tj 0 Ts [500 (U) (ber)] TJ`:                  "of Über",
+		`[(Fran) -83 (\270) 416 (c) (ois est )] TJ (l) Tj [-83 (\270) 416 (A)] TJ`: "François est l¸A",
+		`[(\307a Fran) (c) 416 (\270) -83 (ois)] TJ`:                               "Ça François",
+		`[(caf) -111 (\264) 444 (e) ( cr) -111 (\210) 444 (e) (pe)] TJ`:            "café crêpe",
+		`[(na) 27 (\250) 305 (\007) (ve, ma) -111 (\230) 444 (n) (ana)] TJ`:        "naïve, mañana",
+		`[(S) -111 (\001) 444 (e) -83 (\001) 416 (s) ( A) 500 (\002) -167 (r)] TJ`: "Sěš År",
+		`[(L) -56 (\005) 389 (o) ( \006) 444 -111 (e)] TJ`:                         "Lő ę",
+		`[(The sign ) (\264) (a, 20 \260C, a^b, ~e)] TJ`:                           "The sign ´a, 20 °C, a^b, ~e",
+	} {
+		objects := pdfObjects([][]string{nil})
+		objects[2] = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding << /BaseEncoding /WinAnsiEncoding /Differences [1 /caron /ring /breve /dotaccent /hungarumlaut /ogonek /dotlessi] >> >>"
+		objects[3] = stream("", "BT /F1 11 Tf 50 700 Td "+drawn+" ET")
+		got, err := All().Text(t.Context(), "pdf", pdfOf("", objects...))
+		if err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", drawn, got, err, want)
+		}
+	}
+}
+
 // A page that is turned, as those with wide tables are, is read as people see it.
 func TestRowsOfTurnedPagesStayRows(t *testing.T) {
 	for name, matrix := range map[string]string{"left": "0 1 -1 0 %g %g", "right": "0 -1 1 0 %g %g"} {
