@@ -15,8 +15,9 @@ import (
 type pageLine struct {
 	cells       []cell // parts with wide gaps between them
 	base, size  float32
-	hyphen      bool // the line ends within a word, or at the hyphen of a compound
-	placed      bool // where its parts are is known
+	below       float32 // how far the last line of a row with several lines stands below its base
+	hyphen      bool    // the line ends within a word, or at the hyphen of a compound
+	placed      bool    // where its parts are is known
 	rightToLeft bool
 }
 
@@ -24,6 +25,8 @@ type pageLine struct {
 type cell struct {
 	text        string
 	left, right float32
+	base, size  float32
+	hyphen      bool // it ends within a word
 }
 
 const (
@@ -173,8 +176,8 @@ func lineOf(row []glyph) pageLine {
 	}
 	for _, part := range wideParts(row, l.rightToLeft) {
 		if t := strings.TrimSpace(cellText(part)); t != "" {
-			left, right, _, _, _ := box(part)
-			l.cells = append(l.cells, cell{t, left, right})
+			left, right, base, size, _ := box(part)
+			l.cells = append(l.cells, cell{text: t, left: left, right: right, base: base, size: size})
 		}
 	}
 	return l
@@ -259,7 +262,9 @@ func wideParts(row []glyph, rightToLeft bool) [][]glyph {
 		}
 		if last >= 0 && g.size > 0 && row[last].size > 0 && !rightToLeft {
 			gap := g.left - row[last].right
-			if gap > wideGap*max(g.size, row[last].size) && !isListMark(row[from:last+1], g.r) {
+			size := max(g.size, row[last].size)
+			wide := gap > wideGap*size && (!isListMark(row[from:last+1], g.r) || gap > maxMarkGap*size && unicode.IsDigit(row[from].r))
+			if wide || gap < -size && abs(g.base-row[last].base) > 0.3*size && abs(g.size-row[last].size) < 0.1*size { // of a cell beside one with several lines
 				parts = append(parts, row[from:last+1])
 				from = i
 			}
@@ -268,6 +273,9 @@ func wideParts(row []glyph, rightToLeft bool) [][]glyph {
 	}
 	return append(parts, row[from:])
 }
+
+// maxMarkGap is the widest gap, of a font's size, after the number of a list. "120.00" in a table looks like one, too.
+const maxMarkGap = 6.5
 
 var listMark = lazyregexp.New(`^(?:[^\pL\pN]{1,2}|[(\[]?[\pL\d]{1,4}[.)\]:]|\d+(?:\.\d+)+\.?|§+ ?\d*)$`)
 
@@ -508,6 +516,7 @@ func runeMap(from, to string) map[rune]rune {
 // cell between two bars, and columns one after the other.
 func pageText(lines []pageLine) string {
 	var w pageWriter
+	lines = joinWrapped(lines)
 	for i := 0; i < len(lines); {
 		j := gridEnd(lines, i)
 		if j-i < 2 {
@@ -531,8 +540,15 @@ func pageText(lines []pageLine) string {
 			}
 		default:
 			w.blank()
-			for r := range g.rows {
-				w.text(joinCells(g.rows[r]), lines[i+r].hyphen)
+			rows, ends := g.merged(lines[i:j])
+			if k := lastRowEnd(lines, i, j); k > j { // the last row may go on
+				g = newGrid(lines[i:k])
+				if longer, all := g.merged(lines[i:k]); len(longer) == len(rows) {
+					rows, ends, j = longer, all, k
+				}
+			}
+			for r, cells := range rows {
+				w.text(joinCells(cells), lines[i+ends[r]].hyphen)
 			}
 			w.blank()
 		}
@@ -581,9 +597,8 @@ func gridEnd(lines []pageLine, i int) int {
 	}
 	end := i + 1
 	for j := i + 1; j < len(lines); j++ {
-		l, above := lines[j], lines[j-1]
-		drop := above.base - l.base
-		if !l.placed || l.rightToLeft || drop < 0.3*l.size || drop > 3.5*max(l.size, above.size) {
+		l, gap := lines[j], drop(lines, j)
+		if !l.placed || l.rightToLeft || gap < 0.3*l.size || gap > 3.5*max(l.size, lines[j-1].size) {
 			break
 		}
 		if len(l.cells) > 1 {
@@ -612,22 +627,24 @@ func within(c cell, lines []pageLine) bool {
 type grid struct {
 	columns []cell // their places
 	rows    [][]string
-	filled  [][]float32 // how much of the column's width a cell takes
+	filled  [][]float32 // how much of the column's width a cell takes, from its left edge
+	widths  [][]float32 // of the texts
 }
 
 func newGrid(lines []pageLine) grid {
 	var g grid
 	g.columns = columnsOf(lines)
 	for _, l := range lines {
-		row, fill := make([]string, len(g.columns)), make([]float32, len(g.columns))
+		row, fill, wide := make([]string, len(g.columns)), make([]float32, len(g.columns)), make([]float32, len(g.columns))
 		for _, c := range l.cells {
 			k := g.column(c)
 			row[k] = strings.TrimSpace(row[k] + " " + c.text)
+			wide[k] += c.right - c.left
 			if width := g.columns[k].right - g.columns[k].left; width > 0 {
 				fill[k] = (c.right - g.columns[k].left) / width
 			}
 		}
-		g.rows, g.filled = append(g.rows, row), append(g.filled, fill)
+		g.rows, g.filled, g.widths = append(g.rows, row), append(g.filled, fill), append(g.widths, wide)
 	}
 	return g
 }

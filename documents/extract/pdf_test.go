@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -648,6 +649,82 @@ func TestRowsOfTurnedPagesStayRows(t *testing.T) {
 		if want := "Berth | Fee\nNorth | 120\nSouth | 95\nWest | 110"; err != nil || !strings.Contains(text, want) {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}
+	}
+}
+
+// drawnTable draws a table whose cells may have several lines: cell by cell, or from the top of the page. at is 0
+// for cells at the top of their rows, and 1 for those at the bottom.
+func drawnTable(rows [][]string, columns []float64, at float64, byLine bool) []byte {
+	type part struct {
+		x, y float64
+		text string
+	}
+	var parts []part
+	y := 700.0
+	for _, cells := range rows {
+		most := 1
+		for _, c := range cells {
+			most = max(most, 1+strings.Count(c, "\n"))
+		}
+		for i, c := range cells {
+			lines := strings.Split(c, "\n")
+			for k, l := range lines {
+				parts = append(parts, part{columns[i], y - 12*(float64(k)+at*float64(most-len(lines))), l})
+			}
+		}
+		y -= 12*float64(most) + 8
+	}
+	if byLine {
+		slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.y, a.y) })
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		fmt.Fprintf(&b, "BT /F1 10 Tf %g %g Td (%s) Tj ET\n", p.x, p.y, p.text)
+	}
+	return pageOf(b.String())
+}
+
+func TestRowsOfCellsWithSeveralLinesStayRows(t *testing.T) {
+	tables := map[string]struct {
+		rows    [][]string
+		columns []float64
+		want    string
+	}{
+		"in the middle": {[][]string{{"Berth", "Description", "Price"}, {"North", "Large berth for boats of up\nto ten metres", "120.00"}, {"South", "Small berth", "80.00"}, {"West", "Berth on the pier that has\nno water in winter and is\nclosed then", "20.00"}, {"East", "Guests only", "9.00"}}, []float64{50, 150, 400},
+			"Berth | Description | Price\nNorth | Large berth for boats of up to ten metres | 120.00\nSouth | Small berth | 80.00\nWest | Berth on the pier that has no water in winter and is closed then | 20.00\nEast | Guests only | 9.00"},
+		"in the first": {[][]string{{"Description", "Price", "Unit"}, {"Large berth for boats of up\nto ten metres", "120.00", "day"}, {"Small berth", "80.00", "day"}, {"Berth on the pier that has\nno water in winter and is\nclosed then", "20.00", "day"}}, []float64{50, 300, 400},
+			"Description | Price | Unit\nLarge berth for boats of up to ten metres | 120.00 | day\nSmall berth | 80.00 | day\nBerth on the pier that has no water in winter and is closed then | 20.00 | day"},
+		"in several": {[][]string{{"Name of\nthe berth", "Who may\nuse it"}, {"North", "Boats of up to\nten metres"}, {"South of\nthe pier", "Guests"}, {"West", "Nobody"}}, []float64{50, 300},
+			"Name of the berth | Who may use it\nNorth | Boats of up to ten metres\nSouth of the pier | Guests\nWest | Nobody"},
+	}
+	for name, tc := range tables {
+		for _, at := range []float64{0, 0.5, 1} {
+			for _, byLine := range []bool{false, true} {
+				if byLine && name == "in several" { // a page that is drawn from the top has no more than the distances
+					continue
+				}
+				got, err := All().Text(t.Context(), "pdf", drawnTable(tc.rows, tc.columns, at, byLine))
+				if err != nil || got != tc.want {
+					t.Errorf("%s, at %g, line by line %v: %q, %v, want %q", name, at, byLine, got, err, tc.want)
+				}
+			}
+		}
+	}
+}
+
+// Rows that stand close, with empty cells or labels between them, are not joined.
+func TestRowsAreNotTakenForLinesOfACell(t *testing.T) {
+	var b strings.Builder
+	for i, cells := range [][]string{{"Berth", "Price", "State"}, {"North", "120.00", "free"}, {"South"}, {"West", "20.00", "taken"}, {"Guests"}, {"East", "", "free"}, {"Pier", "9.00", "free"}} {
+		for c, text := range cells {
+			if text != "" {
+				fmt.Fprintf(&b, "BT /F1 10 Tf %d %d Td (%s) Tj ET\n", 50+150*c, 700-13*i, text)
+			}
+		}
+	}
+	got, err := All().Text(t.Context(), "pdf", pageOf(b.String()))
+	if want := "Berth | Price | State\nNorth | 120.00 | free\nSouth\nWest | 20.00 | taken\nGuests\nEast |  | free\nPier | 9.00 | free"; err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
 
