@@ -373,8 +373,8 @@ func (w *openWalker) setLevel(t xml.StartElement) {
 	if l == nil || level < 0 || level >= maxListLevel {
 		return
 	}
-	of := listLevel{start: atoi(attr(t, "start-value"), 1), again: -1, format: "decimal"}
-	switch attr(t, "num-format") {
+	of := listLevel{start: atoi(attr(t, "start-value"), 1), again: -1}
+	switch format := attr(t, "num-format"); format {
 	case "":
 		of.format = "none"
 	case "a":
@@ -385,6 +385,8 @@ func (w *openWalker) setLevel(t xml.StartElement) {
 		of.format = "lowerRoman"
 	case "I":
 		of.format = "upperRoman"
+	default:
+		of.format = formatOf(format)
 	}
 	if name := t.Name.Local; name == "list-level-style-bullet" || name == "list-level-style-image" {
 		of.format = "bullet"
