@@ -184,3 +184,18 @@ func TestTableGoesOnOverPages(t *testing.T) {
 	require.Equal(t, []string{"Berth:40", "Berth:40"}, headers("Berth | Place | Price\n"+rows(1), "Berth | Place | Price\n"+rows(2)), "the header stands there again")
 	require.Equal(t, []string{"Berth:40", "column 1:2"}, headers("Berth | Place | Price\n"+rows(1), "Bern | 134000\nBonn | 330000"), "another number of columns")
 }
+
+func TestSheetsKeepRaisedLoweredAndStruckCharacters(t *testing.T) {
+	book := excelize.NewFile()
+	plain, sup, sub, gone := &excelize.Font{}, &excelize.Font{VertAlign: "superscript"}, &excelize.Font{VertAlign: "subscript"}, &excelize.Font{Strike: true, Bold: true}
+	require.NoError(t, book.SetCellRichText("Sheet1", "A1", []excelize.RichTextRun{{Text: "120", Font: plain}, {Text: "3", Font: sup}, {Text: " & H", Font: plain}, {Text: "2", Font: sub}, {Text: "O", Font: plain}}))
+	require.NoError(t, book.SetCellRichText("Sheet1", "B1", []excelize.RichTextRun{{Text: "Rent ", Font: plain}, {Text: "900", Font: gone}, {Text: " euros", Font: gone}, {Text: " 950", Font: plain}}))
+	style, err := book.NewStyle(&excelize.Style{Font: gone})
+	require.NoError(t, err)
+	require.NoError(t, book.SetSheetRow("Sheet1", "A2", &[]any{"Fee", 80, 95}))
+	require.NoError(t, book.SetCellStyle("Sheet1", "B2", "B2", style))
+	require.NoError(t, book.SetCellStyle("Sheet1", "D2", "E2", style))
+	var raw bytes.Buffer
+	require.NoError(t, book.Write(&raw))
+	require.Equal(t, "## Sheet1\n\n120³ & H₂O | Rent ~~900~~ ~~euros~~ 950\nFee | ~~80~~ | 95", read(t, "a.xlsx", raw.String()).Text)
+}
