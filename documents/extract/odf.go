@@ -182,9 +182,13 @@ type openTable struct {
 	span   int              // how many columns it covers
 	above  map[int]openCell // cells that continue in the next rows
 	rows   int              // how many rows the open cell covers
+	date   string           // of the cell, with its time
 	header []string         // the first row that was written
-	cut    bool             // rows of a table within follow it
-	inner  [][]string       // rows of a table in a cell of another; nil stands between two tables
+
+	collapsed []bool     // the columns that are not shown
+	shapes    int        // open lists of what is drawn over the table
+	cut       bool       // rows of a table within follow it
+	inner     [][]string // rows of a table in a cell of another; nil stands between two tables
 }
 
 type openCell struct {
@@ -320,10 +324,18 @@ func (w *openWalker) start(t xml.StartElement) {
 		w.cell = nil
 		w.repeat = max(1, atoi(attr(t, "number-columns-repeated"), 1))
 		w.span, w.rows = max(1, atoi(attr(t, "number-columns-spanned"), 1)), max(1, atoi(attr(t, "number-rows-spanned"), 1))
-		if attr(t, "value-type") == "date" {
-			day, _, _ := strings.Cut(attr(t, "date-value"), "T")
+		if w.date = ""; attr(t, "value-type") == "date" {
+			w.date = attr(t, "date-value")
+			day, _, _ := strings.Cut(w.date, "T")
 			w.cell = []string{day}
 		}
+	case "table-column":
+		v := attr(t, "visibility")
+		for range min(max(1, atoi(attr(t, "number-columns-repeated"), 1)), maxColumns-len(w.collapsed)) {
+			w.collapsed = append(w.collapsed, v == "collapse" || v == "filter")
+		}
+	case "shapes":
+		w.shapes++
 	}
 }
 
@@ -445,6 +457,15 @@ func (w *openWalker) startList(t xml.StartElement) {
 // writeRow writes a row, or keeps it if its table is in a cell of another. Rows after those of a
 // table within have the header again.
 func (w *openWalker) writeRow(row []string) {
+	if slices.Contains(w.collapsed, true) {
+		var shown []string
+		for i, cell := range row {
+			if i >= len(w.collapsed) || !w.collapsed[i] {
+				shown = append(shown, cell)
+			}
+		}
+		row = shown
+	}
 	rows := [][]string{row}
 	if w.header == nil {
 		w.header = row
@@ -536,6 +557,8 @@ func (w *openWalker) end(name string) {
 			return
 		}
 		w.edges = addEdge(w.edges, strings.ToUpper(name[:1])+name[1:], w.o.out.String())
+	case "shapes":
+		w.shapes = max(0, w.shapes-1)
 	case "table-cell", "covered-table-cell":
 		w.endCell(name == "covered-table-cell")
 	case "table-row":
@@ -598,7 +621,16 @@ func (w *openWalker) endParagraph() {
 	}
 	switch {
 	case w.open:
-		if len(w.cell) == 1 && len(w.cell[0]) == 10 && w.sheet { // a date has been written
+		if w.shapes > 0 {
+			if text != "" {
+				w.note = append(w.note, text)
+			}
+			return
+		}
+		if day, clock, _ := strings.Cut(w.date, "T"); day != "" && w.cell != nil { // it has been written
+			if clock, _, _ = strings.Cut(clock, "."); strings.ContainsAny(text, ":時时시") && w.cell[0] == day {
+				w.cell[0] += " " + strings.TrimSuffix(clock, ":00")
+			}
 			return
 		}
 		w.cell = append(w.cell, mark+text)
