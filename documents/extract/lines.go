@@ -517,6 +517,14 @@ func runeMap(from, to string) map[rune]rune {
 func pageText(lines []pageLine) string {
 	var w pageWriter
 	lines = joinWrapped(lines)
+	for i := range lines {
+		if lines[i].hyphen && !goesOn(lines, i) {
+			last := len(lines[i].cells) - 1
+			lines[i].hyphen = false
+			lines[i].cells = slices.Clone(lines[i].cells)
+			lines[i].cells[last].text += "-"
+		}
+	}
 	for i := 0; i < len(lines); {
 		j := gridEnd(lines, i)
 		if j-i < 2 {
@@ -555,6 +563,16 @@ func pageText(lines []pageLine) string {
 		i = j
 	}
 	return w.b.String()
+}
+
+// goesOn reports whether a line with a hyphen at its end goes on in the next one, which stands below it or higher,
+// in another column. Else a page number or a note follows.
+func goesOn(lines []pageLine, i int) bool {
+	if i+1 == len(lines) || len(lines[i].cells) == 0 || len(lines[i+1].cells) == 0 {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(lines[i+1].cells[0].text)
+	return language.IsAlphanumeric(first) && (!lines[i].placed || !lines[i+1].placed || drop(lines, i+1) < 2.2*lines[i].size)
 }
 
 type pageWriter struct {

@@ -23,6 +23,7 @@ func joinPages(pages []string) (text string, starts []chat.PageStart) {
 		split[i] = strings.Split(strings.TrimSpace(clean(hyphens.resolve(p))), "\n")
 	}
 	split = withoutRunning(split)
+	joinCut(split)
 	var b strings.Builder
 	var last []string // of the page before
 	at := 0           // counts characters

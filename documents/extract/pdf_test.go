@@ -609,6 +609,32 @@ func TestLigaturesOfTeXAreLetters(t *testing.T) {
 	}
 }
 
+// A word that is cut at the end of a page is on the page on which it begins, whatever stands below it.
+func TestWordsThatAreCutAtTheEndOfAPageAreWhole(t *testing.T) {
+	for _, tc := range []struct{ before, after, want string }{
+		{"Der Beitrag zur Kranken-", "versicherung steigt.", "Der Beitrag zur Krankenversicherung\nsteigt."},
+		{"Der Beitrag zur Kranken-", "versicherung, wie er steigt.", "Der Beitrag zur Krankenversicherung,\nwie er steigt."},
+		{"It is a cost-effective way. It is cost-", "effective to rent.", "It is a cost-effective way. It is cost-effective\nto rent."},
+		{"Das betrifft Haupt-", "und Nebenkosten.", "Das betrifft Haupt-\nund Nebenkosten."},
+		{"Bitte senden Sie eine E-", "Mail an uns.", "Bitte senden Sie eine E-Mail\nan uns."},
+		{"From the years 2019-", "2021 on.", "From the years 2019-\n\n2021 on."},
+	} {
+		pages := [][]string{{"Erste Seite.", tc.before, "", "", "", "1"}, {tc.after, "", "", "", "2"}, {"Dritte Seite.", "", "", "", "3"}}
+		for _, footer := range []bool{true, false} {
+			if !footer {
+				pages = [][]string{{"Erste Seite.", tc.before}, {tc.after}, {"Dritte Seite."}}
+			}
+			got, err := All().Content(t.Context(), "pdf", pdf("", pages...))
+			if want := "Erste Seite.\n" + tc.want + "\n\nDritte Seite."; err != nil || got.Text != want {
+				t.Errorf("footer %v: %q, %v, want %q", footer, got.Text, err, want)
+			}
+			if len(got.Pages) != 3 {
+				t.Errorf("pages %v of %q", got.Pages, got.Text)
+			}
+		}
+	}
+}
+
 // TeX draws the mark before its letter, or after it.
 func TestMarksOverALetterAreJoinedWithIt(t *testing.T) {
 	for drawn, want := range map[string]string{
