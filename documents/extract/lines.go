@@ -174,7 +174,11 @@ func lineOf(row []glyph) pageLine {
 	} else if !l.hyphen {
 		row = fromLeft(row)
 	}
-	for _, part := range wideParts(row, l.rightToLeft) {
+	parts := wideParts(row)
+	if l.rightToLeft {
+		parts = partsFromRight(row)
+	}
+	for _, part := range parts {
 		if t := strings.TrimSpace(cellText(part)); t != "" {
 			left, right, base, size, _ := box(part)
 			l.cells = append(l.cells, cell{text: t, left: left, right: right, base: base, size: size})
@@ -253,14 +257,14 @@ func turnLigatures(row []glyph) {
 }
 
 // wideParts cuts a line at its wide gaps.
-func wideParts(row []glyph, rightToLeft bool) [][]glyph {
+func wideParts(row []glyph) [][]glyph {
 	var parts [][]glyph
 	from, last := 0, -1
 	for i, g := range row {
 		if g.made || unicode.IsSpace(g.r) {
 			continue
 		}
-		if last >= 0 && g.size > 0 && row[last].size > 0 && !rightToLeft {
+		if last >= 0 && g.size > 0 && row[last].size > 0 {
 			gap := g.left - row[last].right
 			size := max(g.size, row[last].size)
 			wide := gap > wideGap*size && (!isListMark(row[from:last+1], g.r) || gap > maxMarkGap*size && unicode.IsDigit(row[from].r))
@@ -276,6 +280,86 @@ func wideParts(row []glyph, rightToLeft bool) [][]glyph {
 
 // maxMarkGap is the widest gap, of a font's size, after the number of a list. "120.00" in a table looks like one, too.
 const maxMarkGap = 6.5
+
+// partsFromRight cuts a line that runs from right to left at its wide gaps. Its characters come in the order in which
+// they are read, so that those of numbers and of words in Latin letters stand in the other direction.
+func partsFromRight(row []glyph) [][]glyph {
+	type word struct {
+		from, to, part    int // of the glyphs; its place among the parts
+		left, right, size float32
+	}
+	var words []word
+	isOpen := false
+	for i, g := range row {
+		if isOpen = isOpen && !g.made && !unicode.IsSpace(g.r); g.made || unicode.IsSpace(g.r) {
+			continue
+		}
+		if g.size == 0 {
+			return [][]glyph{row}
+		}
+		if !isOpen {
+			words = append(words, word{from: i, left: g.left, right: g.right})
+			isOpen = true
+		}
+		w := &words[len(words)-1]
+		w.to, w.left, w.right, w.size = i+1, min(w.left, g.left), max(w.right, g.right), max(w.size, g.size)
+	}
+	order := make([]int, len(words)) // from the right
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(words[b].right, words[a].right) })
+	count, left := 0, float32(0)
+	var parts [][]glyph
+	for i, k := range order {
+		w := &words[k]
+		if i > 0 && left-w.right > wideGap*w.size && !(i == 1 && isListMark(row[words[order[0]].from:words[order[0]].to], row[w.from].r)) {
+			count++
+		}
+		if i == 0 || w.left < left {
+			left = w.left
+		}
+		w.part = count
+	}
+	parts = make([][]glyph, count+1)
+	for i, w := range words {
+		from := w.from
+		if i > 0 && words[i-1].part == w.part { // with the space before it
+			from = words[i-1].to
+		}
+		parts[w.part] = append(parts[w.part], row[from:w.to]...)
+	}
+	return parts
+}
+
+// mirrored returns the lines of a page that is read from right to left as those of one that is read from the left.
+func mirrored(lines []pageLine) []pageLine {
+	fromRight, all := 0, 0
+	for _, l := range lines {
+		switch {
+		case l.rightToLeft:
+			fromRight++
+			all++
+		case slices.ContainsFunc(l.cells, func(c cell) bool { return strings.ContainsFunc(c.text, unicode.IsLetter) }):
+			all++
+		}
+	}
+	if fromRight == 0 || 2*fromRight < all {
+		return lines
+	}
+	out := slices.Clone(lines)
+	for i, l := range out {
+		out[i].cells = slices.Clone(l.cells)
+		out[i].rightToLeft = false
+		for k, c := range out[i].cells {
+			out[i].cells[k].left, out[i].cells[k].right = -c.right, -c.left
+		}
+		if l.placed {
+			slices.SortStableFunc(out[i].cells, func(a, b cell) int { return cmp.Compare(a.left, b.left) })
+		}
+	}
+	return out
+}
 
 var listMark = lazyregexp.New(`^(?:[^\pL\pN]{1,2}|[(\[]?[\pL\d]{1,4}[.)\]:]|\d+(?:\.\d+)+\.?|§+ ?\d*)$`)
 
@@ -516,7 +600,7 @@ func runeMap(from, to string) map[rune]rune {
 // cell between two bars, and columns one after the other.
 func pageText(lines []pageLine) string {
 	var w pageWriter
-	lines = joinWrapped(lines)
+	lines = joinWrapped(mirrored(lines))
 	for i := range lines {
 		if lines[i].hyphen && !goesOn(lines, i) {
 			last := len(lines[i].cells) - 1
@@ -610,7 +694,7 @@ const wideSpace = "\t"
 // gridEnd returns the end of the run of lines from i on that stand below each other with
 // wide gaps in them; i+1 if there is none.
 func gridEnd(lines []pageLine, i int) int {
-	if len(lines[i].cells) < 2 || !lines[i].placed {
+	if len(lines[i].cells) < 2 || !lines[i].placed || lines[i].rightToLeft {
 		return i + 1
 	}
 	end := i + 1
@@ -766,7 +850,7 @@ func (g grid) runsOn(r, c int) bool {
 		return false
 	case unicode.IsLower(first):
 		return g.filled[r-1][c] > 0.5
-	case language.IsIdeograph(first):
+	case language.IsIdeograph(first), isRightToLeft(first): // they have no small letters
 		return g.filled[r-1][c] > 0.9
 	}
 	return false

@@ -836,3 +836,46 @@ func TestLinesFromRightToLeftAreNotJoined(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// hebrewFont maps the capitals of a font to Hebrew letters.
+const hebrewFont = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange " +
+	"3 beginbfrange <20> <3f> <0020> <41> <5a> <05d0> <61> <7a> <0061> endbfrange endcmap end end"
+
+func TestTablesFromRightToLeftKeepTheirCells(t *testing.T) {
+	visual := func(s string) string { // its words as they stand on the page
+		words := strings.Fields(s)
+		slices.Reverse(words)
+		for i, w := range words {
+			if w[0] >= 'A' && w[0] <= 'Z' {
+				letters := []byte(w)
+				slices.Reverse(letters)
+				words[i] = string(letters)
+			}
+		}
+		return strings.Join(words, " ")
+	}
+	columns := []float64{550, 400, 200} // where the cells end
+	for _, fromRight := range []bool{true, false} {
+		var b strings.Builder
+		for i, cells := range [][]string{{"ABC", "DEFG", "HIJ"}, {"KLM NOP", "QRS 25 TUV", "120.00"}, {"AAB", "", "80.00"}, {"", "9", "9.00"}, {"XYZ", "word AB", ""}} {
+			draw := ""
+			for c, text := range cells {
+				if text = visual(text); text != "" {
+					one := fmt.Sprintf("BT /F1 10 Tf %g %d Td (%s) Tj ET\n", columns[c]-6*float64(len(text)), 700-20*i, text)
+					if draw += one; fromRight {
+						continue
+					}
+					draw = one + strings.TrimSuffix(draw, one)
+				}
+			}
+			b.WriteString(draw)
+		}
+		objects := pdfObjects([][]string{{"x"}})
+		objects[2] = "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 6 0 R >>"
+		objects[3] = stream("", b.String())
+		got, err := All().Text(t.Context(), "pdf", pdfOf("", append(objects, stream("", hebrewFont))...))
+		if want := "אבג | דהוז | חטי\nךכל םמן | נסע 25 ףפץ | 120.00\nאאב |  | 80.00\n | 9 | 9.00\nקרש | word אב"; err != nil || got != want {
+			t.Errorf("from the right %v: %q, %v, want %q", fromRight, got, err, want)
+		}
+	}
+}
