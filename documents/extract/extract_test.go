@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/palaver-chat/palaver/testkit/process"
 )
 
@@ -46,6 +48,18 @@ func TestTextEncodings(t *testing.T) {
 			}
 			checkText(t, got)
 		})
+	}
+}
+
+// Macs write letters and their marks apart.
+func TestLettersAndTheirMarksAreComposed(t *testing.T) {
+	for _, kind := range []string{"txt", "md", "csv", "html"} {
+		for _, want := range []string{"データベースのガイド", "한국어 문서", "Übernahme", "Đặng Việt", "شَيْء"} {
+			got, err := All().Text(t.Context(), kind, []byte(norm.NFD.String(want)))
+			if err != nil || strings.TrimSpace(got) != norm.NFC.String(want) {
+				t.Errorf("%s: %q, %v, want %q", kind, got, err, want)
+			}
+		}
 	}
 }
 

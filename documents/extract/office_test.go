@@ -209,6 +209,23 @@ func TestWordReadingsFollowTheirCharacters(t *testing.T) {
 	require.Equal(t, "この漢字(かんじ)は東京(とうきょう)\n\nA note.", text)
 }
 
+func TestWordListsGoOnAfterAParagraphAndBeginAgain(t *testing.T) {
+	item := func(list, text string) string {
+		return `<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="` + list + `"/></w:numPr></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
+	}
+	parts := wordParts(item("1", "first") + item("1", "second") + para("", "Between") + item("1", "third") + item("2", "bullet") + item("3", "again") + item("1", "fourth") + item("4", "한국어") + item("4", "둘째"))
+	parts["word/_rels/document.xml.rels"] = fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r3", "numbering", "numbering.xml"))
+	level := func(id, format, text string) string {
+		return `<w:abstractNum w:abstractNumId="` + id + `"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="` + format + `"/><w:lvlText w:val="` + text + `"/></w:lvl></w:abstractNum>`
+	}
+	parts["word/numbering.xml"] = `<w:numbering xmlns:w="w">` + level("0", "decimal", "%1.") + level("1", "bullet", "•") + level("2", "ganada", "%1)") +
+		`<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>` +
+		`<w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num><w:num w:numId="4"><w:abstractNumId w:val="2"/></w:num></w:numbering>`
+	text, err := All().Text(t.Context(), "docx", zipped(parts))
+	require.NoError(t, err)
+	require.Equal(t, "1. first\n2. second\n\nBetween\n\n3. third\n- bullet\n1. again\n2. fourth\n가) 한국어\n나) 둘째", text)
+}
+
 func TestNumbersOfListsAreWrittenInTheirScript(t *testing.T) {
 	for format, want := range map[string]string{
 		"chineseCounting": "一 二 十 十一 二十 二十一 一百零五", "chineseCountingThousand": "一 二 十 十一 二十 二十一 一百零五", "ideographDigital": "一 二 一〇 一一 二〇 二一 一〇五",
