@@ -263,6 +263,9 @@ func underMark(glyphs []glyph, i int) int {
 
 // accented returns a letter with a mark; 0 if there is no such character.
 func accented(letter, mark rune) rune {
+	if !unicode.IsLetter(letter) {
+		return 0
+	}
 	switch letter {
 	case 'ı':
 		letter = 'i'
@@ -270,7 +273,7 @@ func accented(letter, mark rune) rune {
 		letter = 'j'
 	}
 	joined := []rune(norm.NFC.String(string([]rune{letter, accents[mark]})))
-	if len(joined) != 1 || !unicode.IsLetter(letter) {
+	if len(joined) != 1 {
 		return 0
 	}
 	return joined[0]

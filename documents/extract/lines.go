@@ -602,11 +602,12 @@ func pageText(lines []pageLine) string {
 	var w pageWriter
 	lines = joinWrapped(mirrored(lines))
 	for i := range lines {
-		if lines[i].hyphen && !goesOn(lines, i) {
-			last := len(lines[i].cells) - 1
-			lines[i].hyphen = false
-			lines[i].cells = slices.Clone(lines[i].cells)
-			lines[i].cells[last].text += "-"
+		if l := &lines[i]; l.hyphen && !goesOn(lines, i) {
+			l.hyphen = false
+			if l.cells = slices.Clone(l.cells); len(l.cells) == 0 {
+				l.cells = []cell{{}}
+			}
+			l.cells[len(l.cells)-1].text += "-"
 		}
 	}
 	for i := 0; i < len(lines); {

@@ -268,6 +268,17 @@ func TestPDFLayout(t *testing.T) {
 	}
 }
 
+func TestLineOfAHyphenOnlyIsAHyphen(t *testing.T) {
+	at := func(r rune, left, base float32) glyph {
+		return glyph{r: r, left: left, right: left + 6, base: base, size: 10}
+	}
+	for _, glyphs := range [][]glyph{{at(lineEndHyphen, 50, 700)}, {at(lineEndHyphen, 50, 700), at('3', 50, 400)}} {
+		if got := pageText(pageLines(glyphs)); !strings.HasPrefix(got, "-") {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
 func TestSpacesOfThePageThatAreNoneInTheText(t *testing.T) {
 	row := func(s string) (out []glyph) {
 		for i, r := range []rune(s) {

@@ -101,18 +101,45 @@ func markRuns(book *excelize.File) {
 		if !ok || !strings.EqualFold(name.(string), "xl/sharedStrings.xml") && !strings.HasPrefix(name.(string), "xl/worksheets/") || !bytes.Contains(part, []byte("vertAlign")) && !bytes.Contains(part, []byte("strike")) {
 			return true
 		}
-		book.Pkg.Store(name, richRun.ReplaceAllFunc(part, func(run []byte) []byte {
-			m := richRun.FindSubmatch(run)
-			of := officeRun{struck: struckRun.Match(m[2]), raised: bytes.Contains(m[2], []byte(`"superscript"`)), lowered: bytes.Contains(m[2], []byte(`"subscript"`))}
-			return slices.Concat(m[1], m[2], m[3], []byte(of.mark(string(m[4]))))
-		}))
+		book.Pkg.Store(name, withMarks(part))
 		return true
 	})
 }
 
-// richRun matches a part of a text with its properties, up to the end of the text.
+// withMarks returns an XML part with the texts of its runs marked: "<r><rPr><strike/></rPr><t>900</t></r>".
+func withMarks(part []byte) []byte {
+	tag := []byte("rPr>") // ends the tags around the properties of a run
+	var out []byte
+	for {
+		from := bytes.Index(part, tag)
+		if from < 0 {
+			return append(out, part...)
+		}
+		from += len(tag)
+		length := bytes.Index(part[from:], tag)
+		if length < 0 {
+			return append(out, part...)
+		}
+		look := part[from : from+length]
+		of := officeRun{raised: bytes.Contains(look, []byte(`"superscript"`)), lowered: bytes.Contains(look, []byte(`"subscript"`))}
+		of.struck = bytes.Contains(look, []byte("strike")) && struckRun.Match(look)
+		end := from + length + len(tag)
+		m := []int(nil)
+		if of != (officeRun{}) {
+			m = runText.FindSubmatchIndex(part[end:])
+		}
+		if m != nil {
+			out = append(append(out, part[:end+m[2]]...), of.mark(string(part[end+m[2]:end+m[3]]))...)
+			end += m[3]
+		} else {
+			out = append(out, part[:end]...)
+		}
+		part = part[end:]
+	}
+}
+
 var (
-	richRun   = lazyregexp.New(`(<(?:\w+:)?rPr>)((?:<[^<>]*>\s*){1,30}?)(</(?:\w+:)?rPr>\s*<(?:\w+:)?t(?:\s[^<>]*)?>)([^<]+)`)
+	runText   = lazyregexp.New(`^\s*<(?:\w+:)?t(?:\s[^<>]*)?>([^<]+)`)
 	struckRun = lazyregexp.New(`<(?:\w+:)?strike(?:\s*/|\s+val="(?:1|true)")`)
 )
 

@@ -29,6 +29,7 @@ type wrappedRow struct {
 const (
 	linePitch    = 1.6 // of a font's size: the distance of lines of one cell is smaller
 	maxCellLines = 12
+	maxRowCells  = 60
 )
 
 // joinWrapped makes one line of each row of tables whose cells have several lines. Most programs draw them cell
@@ -110,7 +111,7 @@ func (r *wrappedRow) add(c cell, sameLine bool) bool {
 	}
 	isNew := at == n || c.right <= r.cells[at].left
 	switch {
-	case abs(c.size-r.size) > 0.3*r.size:
+	case abs(c.size-r.size) > 0.3*r.size, n >= maxRowCells:
 		return false
 	case isNew && (at == n || sameLine) && c.base > r.bottom-0.8*c.size && c.base < r.top+linePitch*maxCellLines/2*c.size:
 		r.cells = slices.Insert(slices.Clip(r.cells), at, wrappedCell{c.left, c.right, []cell{c}})

@@ -80,8 +80,8 @@ func (r *Regexp) ReplaceAll(src, by []byte) []byte {
 	return r.compiled().ReplaceAll(src, by)
 }
 
-func (r *Regexp) ReplaceAllFunc(src []byte, by func([]byte) []byte) []byte {
-	return r.compiled().ReplaceAllFunc(src, by)
+func (r *Regexp) FindSubmatchIndex(b []byte) []int {
+	return r.compiled().FindSubmatchIndex(b)
 }
 
 func (r *Regexp) ReplaceAllString(s, by string) string {
