@@ -87,8 +87,9 @@ func units(text string) []unit {
 		return runes
 	}
 	var t table
-	for _, b := range layout.Blocks(text) {
-		header := t.header(text, b)
+	blocks := layout.Blocks(text)
+	for k, b := range blocks {
+		header := t.header(text, blocks[k:])
 		caption := cmp.Or(t.caption, t.own)
 		for i, cut := range cuts(text, b) {
 			for j, c := range hardCuts(text, cut) {
@@ -119,11 +120,17 @@ type table struct {
 // maxHeader is the length in bytes of the longest header that passages get.
 const maxHeader = 400
 
-// header returns the header of the table that a block is a row of; "" for the header itself
-// and for everything that is no row. A second row belongs to the header if it begins with the
+// header returns the header of the table that the first block is a row of, or a label between its rows; ""
+// for the header itself and for everything else. A second row belongs to the header if it begins with the
 // same cell, as the rows below a cell do that covers both.
-func (t *table) header(text string, b layout.Block) string {
+func (t *table) header(text string, blocks []layout.Block) string {
+	b := blocks[0]
 	if b.Kind != layout.Row {
+		if t.names != "" && !strings.Contains(text[t.end:b.Start], "\n\n") && layout.IsLabel(text, blocks, t.rows+1) {
+			t.end = b.End
+			t.rows++
+			return strings.TrimSpace(t.names)
+		}
 		t.names = ""
 		t.readCaption(text[b.Start:b.End], b.Kind)
 		return ""

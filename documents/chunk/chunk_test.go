@@ -216,3 +216,29 @@ func TestEachPassageOfATableHasItsCaptionAndHeader(t *testing.T) {
 		}
 	}
 }
+
+func TestLabelsBetweenTheRowsOfATableKeepItsHeader(t *testing.T) {
+	rows := func(prefix string) (out string) {
+		for i := range 60 {
+			out += fmt.Sprintf("%s-%02d | %d | open\n", prefix, i, i)
+		}
+		return out
+	}
+	text := "Shop | Staff | State\nDeutschland\n" + rows("DE") + "ประเทศไทย\nกรุงเทพ\n" + rows("TH") +
+		"Other prices\nArticle | Price | Unit\n" + rows("AR") + "\nA sentence ends the table.\n\n" + rows("none")
+	seen := map[string]bool{}
+	for _, c := range Split(text) {
+		switch first, _, _ := strings.Cut(c.Text, "-"); first {
+		case "DE", "TH", "ประเทศไทย\nกรุงเทพ\nTH":
+			seen[first] = true
+			require.Equal(t, "Shop | Staff | State", c.Heading, c.Text)
+		case "AR":
+			seen[first] = true
+			require.Contains(t, c.Heading, "Article | Price | Unit")
+			require.NotContains(t, c.Heading, "Shop")
+		case "none":
+			require.NotContains(t, c.Heading, "Shop")
+		}
+	}
+	require.True(t, seen["DE"] && seen["TH"] && seen["AR"], seen)
+}

@@ -29,6 +29,7 @@ func csvText(ctx context.Context, raw []byte) (string, error) {
 		comma = separator(text)
 	}
 	var o outline
+	rows := sheetRows{o: &o}
 	for n := 0; text != ""; n++ {
 		var record []string
 		record, text = csvRecord(text, comma)
@@ -38,8 +39,9 @@ func csvText(ctx context.Context, raw []byte) (string, error) {
 		case n%1024 == 0 && ctx.Err() != nil:
 			return "", ctx.Err()
 		}
-		o.row(record)
+		rows.row(record)
 	}
+	rows.end(false)
 	return o.text()
 }
 
@@ -63,26 +65,34 @@ func csvRecord(text string, comma byte) (fields []string, rest string) {
 	}
 }
 
-// csvField returns the first field of a text and its length with its quotation marks. A
-// quotation mark that nothing closes before a separator is a character like any other.
+// csvField returns the first field of a text and its length with its quotation marks, which may have spaces around
+// them. A quotation mark that nothing closes before a separator is a character like any other.
 func csvField(text string, comma byte) (field string, size int) {
-	if strings.HasPrefix(text, `"`) {
+	if from := csvSpaces(text, comma); strings.HasPrefix(text[from:], `"`) {
 		var b strings.Builder
-		for i := 1; i < min(len(text), maxQuoted); i++ {
-			switch {
-			case text[i] != '"':
+		for i := from + 1; i < min(len(text), maxQuoted); i++ {
+			if text[i] != '"' {
 				b.WriteByte(text[i])
+				continue
+			}
+			end := i + 1 + csvSpaces(text[i+1:], comma)
+			switch {
+			case end == len(text) || text[end] == comma || text[end] == '\n':
+				return b.String(), end
 			case i+1 < len(text) && text[i+1] == '"':
 				b.WriteByte('"')
 				i++
-			case i+1 == len(text) || text[i+1] == comma || text[i+1] == '\n':
-				return b.String(), i + 1
 			default:
 				return csvBare(text, comma)
 			}
 		}
 	}
 	return csvBare(text, comma)
+}
+
+// csvSpaces returns how many spaces a text begins with that are no separators.
+func csvSpaces(text string, comma byte) int {
+	return len(text) - len(strings.TrimLeft(text, strings.ReplaceAll(" \t", string(rune(comma)), "")))
 }
 
 func csvBare(text string, comma byte) (field string, size int) {

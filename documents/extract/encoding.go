@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"strings"
 	"unicode"
@@ -42,12 +43,16 @@ func toUTF8(raw []byte, declared string) (string, error) {
 	case mostlyUTF8(raw):
 		return strings.ToValidUTF8(string(raw), "\ufffd"), nil
 	}
+	var named encoding.Encoding
 	if e, err := htmlindex.Get(declared); err == nil {
 		if s, err := decodeWith(e, raw); err == nil && !strings.ContainsRune(s, utf8.RuneError) {
-			return s, nil
+			if e != charmap.Windows1252 || isWindows1252(sample(raw)) {
+				return s, nil
+			}
+			named = e
 		}
 	}
-	e := recognise(sample(raw))
+	e := cmp.Or(recognise(sample(raw)), named)
 	if e == nil && escapes && utf8.Valid(raw) {
 		return string(raw), nil
 	}
@@ -55,6 +60,13 @@ func toUTF8(raw []byte, declared string) (string, error) {
 		return "", errEncoding
 	}
 	return decodeWith(e, raw)
+}
+
+// isWindows1252 reports whether all characters of a text are plausible in Windows-1252. Programs name it, or
+// ASCII or Latin-1, for texts in any encoding.
+func isWindows1252(raw []byte) bool {
+	out, err := charmap.Windows1252.NewDecoder().Bytes(raw)
+	return err == nil && plausible(string(out)) == 1
 }
 
 func decodeWith(e encoding.Encoding, raw []byte) (string, error) {

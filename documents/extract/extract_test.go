@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/palaver-chat/palaver/testkit/process"
 )
 
@@ -49,6 +51,18 @@ func TestTextEncodings(t *testing.T) {
 	}
 }
 
+// Macs write letters and their marks apart.
+func TestLettersAndTheirMarksAreComposed(t *testing.T) {
+	for _, kind := range []string{"txt", "md", "csv", "html"} {
+		for _, want := range []string{"データベースのガイド", "한국어 문서", "Übernahme", "Đặng Việt", "شَيْء"} {
+			got, err := All().Text(t.Context(), kind, []byte(norm.NFD.String(want)))
+			if err != nil || strings.TrimSpace(got) != norm.NFC.String(want) {
+				t.Errorf("%s: %q, %v, want %q", kind, got, err, want)
+			}
+		}
+	}
+}
+
 func TestUnreadableFilesHaveAReason(t *testing.T) {
 	for name, tc := range map[string]struct {
 		kind, raw string
@@ -77,8 +91,17 @@ func TestHTMLText(t *testing.T) {
 		"headings and paragraphs": {"<h1>Title</h1><p>One <b>bold</b>\n word.</p><p>Two.</p>", "# Title\n\nOne bold word.\n\nTwo."},
 		"unseen parts": {"<head><title>T</title><style>p{}</style></head><body><nav><a>Home</a></nav><script>x</script>" +
 			"<div role=navigation>Menu</div><p hidden>no</p><p>Yes</p></body>", "Yes"},
-		"lists":  {"<ul><li>a</li><li><p>b</p></li></ul><ol><li>c<li>d</ol>", "- a\n- b\n\n1. c\n2. d"},
-		"tables": {"<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>", "A | B\n1 | 2"},
+		"lists":                   {"<ul><li>a</li><li><p>b</p></li></ul><ol><li>c<li>d</ol>", "- a\n- b\n\n1. c\n2. d"},
+		"tables":                  {"<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>", "A | B\n1 | 2"},
+		"divs that are a table":   {`<div style="display:table"><div style="display: table-row"><div style="display:table-cell">Basic</div><div style="display:table-cell"><div>20</div></div></div><div style="display:table-row"><div style="display:table-cell">Team</div><div style="display:table-cell">55</div></div></div><div>End</div>`, "Basic | 20\nTeam | 55\n\nEnd"},
+		"roles of a table":        {`<p>a</p><div role=table><div role=rowgroup><div role=row><span role=columnheader>Plan</span><span role=columnheader>Fee <span>(EUR)</span></span></div></div><div role=row><span role=cell></span><span role=cell>20</span></div></div><p>b</p>`, "a\n\nPlan | Fee (EUR)\n | 20\n\nb"},
+		"a table with its role":   {`<table role=table><tr role=row><td role=cell>a<td role=cell style="display:table-cell">b</table>`, "a | b"},
+		"a box for layout":        {`<div style="display:table">a<p>b</p></div><div style="display:table-cell">c</div>`, "a\n\nb\n\nc"},
+		"styles of lists":         {`<ol style="list-style-type: lower-alpha"><li>a<li style="list-style-type:upper-roman">b</ol><ol style="list-style: cjk-ideographic inside" start=11><li>c</ol><ul style="list-style-type:decimal"><li>d</ul><ol style="list-style-type:none"><li>1.1 e</ol>`, "a. a\nII. b\n\n十一. c\n\n1. d\n\n- 1.1 e"},
+		"styles of text":          {`<p>10<span style="font-size:smaller; vertical-align: super">6</span> H<i style="vertical-align:sub">2</i>O <span style="text-decoration: line-through red">900 <span>euros</span></span> 950</p><ul><li style="text-decoration-line:line-through">old</li><li>new</ul><table><tr><td style="text-decoration:line-through">80<td>95</table>`, "10⁶ H₂O ~~900 euros~~ 950\n\n- ~~old~~\n- new\n\n~~80~~ | 95"},
+		"tasks":                   {`<ul class="inline-task-list"><li class="checked" data-inline-task-id="1">a</li><li data-inline-task-id="2">b</ul><ac:task-list><ac:task><ac:task-id>7</ac:task-id><ac:task-status>complete</ac:task-status><ac:task-body><span>c</span></ac:task-body></ac:task><ac:task><ac:task-id>8</ac:task-id><ac:task-status>incomplete</ac:task-status><ac:task-body>d</ac:task-body></ac:task></ac:task-list><ul><li data-checked="true">e</ul><p><span role="checkbox" aria-checked="false"></span> f</p>`, "- ☒ a\n- ☐ b\n\n☒ c\n☐ d\n\n- ☒ e\n\n☐ f"},
+		"an equation drawn twice": {`<p>So <span class="katex"><span class="katex-mathml"><math><mi>x</mi><mo>=</mo><mn>2</mn></math></span><span class="katex-html" aria-hidden="true"><span>x</span><span>=2</span></span></span> and <nobr aria-hidden="true">y</nobr><math><mi>y</mi></math>.</p>`, "So x=2 and y."},
+		"an equation drawn once":  {`<p>So <span class="katex"><span class="katex-html" aria-hidden="true"><span>x=2</span></span></span>.</p>`, "So x=2."},
 		"page in a page": {`<p>a</p><iframe srcdoc="&lt;h2>b&lt;/h2>&lt;iframe srcdoc='&amp;lt;p>c &amp;amp;amp; d'>&lt;/iframe>"><p>no</p></iframe><p>e</p>`,
 			"a\n\n## b\n\nc & d\n\ne"},
 		"preformatted":            {"<p>x</p><pre>a\n  b</pre><p>y</p>", "x\n\na\n  b\n\ny"},

@@ -202,6 +202,19 @@ func TestRichTextHasItsFootnotesBelowTheirParagraph(t *testing.T) {
 	}
 }
 
+func TestRichTextHasItsTextBoxesAndComments(t *testing.T) {
+	for name, box := range map[string]string{
+		"new":      `{\shp{\*\shpinst\shpleft1{\sp{\sn shapeType}{\sv 202}}{\shptxt \pard Bring a lamp.\par\pard And a coat.\par}}{\shprslt{\*\do\dobxpage{\dptxbxtext\pard Bring a lamp.\par}}}}`,
+		"old":      `{\*\do\dobxpage\dptxbx{\dptxbxtext\pard Bring a lamp.\par\pard And a coat.\par}\dpx1}`,
+		"in group": `{\shpgrp{\*\shpinst{\shp{\*\shpinst{\shptxt Bring a lamp.\par And a coat.}}}}}`,
+	} {
+		c := read(t, "a.rtf", `{\rtf1\ansi\pard The rent`+box+` is 900 euros.\par\pard End\par}`)
+		require.Equal(t, "The rent is 900 euros.\n\nBring a lamp. And a coat.\n\nEnd", c.Text, name)
+	}
+	c := read(t, "a.rtf", `{\rtf1\ansi\pard The rent{\*\atnid AB}{\*\atnauthor Ann Berg}\chatn{\*\annotation{\*\atnref 1}{\*\atndate 17}\pard\plain {\chatn}Since {\b when}?\par} is 900 euros.\par{\*\unknown{\shptxt no}}\pard End{\*\annotation why}\par}`)
+	require.Equal(t, "The rent is 900 euros.\n\nComment (Ann Berg): Since when?\n\nEnd\n\nComment: why", c.Text)
+}
+
 func TestOpenSpreadsheetHasItsSheetsAndDates(t *testing.T) {
 	content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:style="s"><office:automatic-styles><style:style style:name="ta2"><style:table-properties table:display="false"/></style:style></office:automatic-styles>` +
 		`<office:body><office:spreadsheet><table:table table:name="Staff"><table:table-row><table:table-cell office:value-type="string"><text:p>Born</text:p></table:table-cell><table:table-cell table:number-columns-repeated="1020"/></table:table-row>` +
@@ -210,6 +223,21 @@ func TestOpenSpreadsheetHasItsSheetsAndDates(t *testing.T) {
 		`<table:table table:name="Old" table:style-name="ta2"><table:table-row><table:table-cell><text:p>hidden</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet></office:body></office:document-content>`
 	c := read(t, "x.ods", string(zipped(map[string]string{"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": content})))
 	require.Equal(t, "## Staff\n\nBorn\n1976-06-01", c.Text)
+}
+
+func TestOpenSpreadsheetHasItsTimesTextBoxesAndNoHiddenColumns(t *testing.T) {
+	cell := func(date, text string) string {
+		return `<table:table-cell office:value-type="date" office:date-value="` + date + `"><text:p>` + text + `</text:p></table:table-cell>`
+	}
+	content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d"><office:body><office:spreadsheet><table:table table:name="Plan">` +
+		`<table:shapes><draw:frame><draw:text-box><text:p>Bring a lamp.</text:p></draw:text-box></draw:frame><draw:custom-shape><text:p/></draw:custom-shape></table:shapes>` +
+		`<table:table-column/><table:table-column table:visibility="collapse" table:number-columns-repeated="2"/><table:table-column/>` +
+		`<table:table-row><table:table-cell><text:p>Start</text:p></table:table-cell><table:table-cell table:number-columns-repeated="2"><text:p>secret</text:p></table:table-cell><table:table-cell><text:p>End</text:p></table:table-cell></table:table-row>` +
+		`<table:table-row>` + cell("2026-06-01T14:30:00", "06/01/26 2:30 PM") + `<table:table-cell/><table:table-cell/>` + cell("2026-06-01T18:05:07.500", "18:05:07") + `</table:table-row>` +
+		`<table:table-row>` + cell("2026-06-02T00:00:00", "2. Juni 2026") + `<table:table-cell/><table:table-cell/><table:table-cell><text:p>ten chars!</text:p><text:p>and more</text:p></table:table-cell></table:table-row>` +
+		`</table:table></office:spreadsheet></office:body></office:document-content>`
+	c := read(t, "x.ods", string(zipped(map[string]string{"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": content})))
+	require.Equal(t, "## Plan\n\nStart | End\n2026-06-01 14:30 | 2026-06-01 18:05:07\n2026-06-02 | ten chars! and more\n\nBring a lamp.", c.Text)
 }
 
 func TestTextThatBeginsLikeAnotherTypeIsText(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/tetratelabs/wazero/api"
+	"golang.org/x/text/unicode/norm"
 )
 
 // glyph is a character at its place on a page, in points from the page's lower left corner.
@@ -72,7 +73,7 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 		}
 		out = append(out, g)
 	}
-	out = readVertical(n.once(out, from))
+	out = readVertical(withAccents(n.once(out, from)))
 	oneDirection(out)
 	return out, nil
 }
@@ -185,6 +186,97 @@ func texLigature(g glyph, before []glyph) string {
 		return "ffl"
 	}
 	return ""
+}
+
+// accents are the marks that some programs, such as TeX, draw over or under a letter, and the combining ones.
+var accents = runeMap("´`ˆ^˜~¨ˇ˘¯˙˝¸˛˚°", "\u0301\u0300\u0302\u0302\u0303\u0303\u0308\u030c\u0306\u0304\u0307\u030b\u0327\u0328\u030a\u030a")
+
+// nearAccent is how many glyphs stand at most between a mark and its letter. pdfium may put one that is raised at
+// the end of the line.
+const nearAccent = 250
+
+// withAccents joins marks that are drawn over or under a letter with it.
+func withAccents(glyphs []glyph) []glyph {
+	dropped := map[int]bool{}
+	for i, g := range glyphs {
+		at := underMark(glyphs, i)
+		if at < 0 {
+			continue
+		}
+		glyphs[at].r, dropped[i] = accented(glyphs[at].r, g.r), true
+		for k := i + 1; k < at; k++ { // what pdfium made between them
+			dropped[k] = true
+		}
+		before, after := i-1, max(i, at-1)+1
+		for before > 0 && isMadeSpace(glyphs[before]) {
+			before--
+		}
+		for after+1 < len(glyphs) && isMadeSpace(glyphs[after]) {
+			after++
+		}
+		if before >= 0 && after < len(glyphs) && glyphs[after].left-glyphs[before].right < 0.2*g.size { // no space without the mark
+			for k := before + 1; k < after; k++ {
+				dropped[k] = true
+			}
+		}
+	}
+	if len(dropped) == 0 {
+		return glyphs
+	}
+	out := glyphs[:0]
+	for i, g := range glyphs {
+		if !dropped[i] {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func isMadeSpace(g glyph) bool { return g.made && g.r == ' ' }
+
+// underMark returns the index of the letter over or under which the mark at i is drawn: the next one, else one
+// before it; -1 if there is none.
+func underMark(glyphs []glyph, i int) int {
+	mark := glyphs[i]
+	if accents[mark.r] == 0 || mark.size == 0 {
+		return -1
+	}
+	fits := func(at int) bool {
+		g := glyphs[at]
+		rise := mark.base - g.base
+		return g.size > 0 && g.turn == mark.turn && abs(g.left+g.right-mark.left-mark.right) < 0.4*g.size && rise > -0.15*g.size && rise < 0.4*g.size && accented(g.r, mark.r) != 0
+	}
+	next := i + 1
+	for next < len(glyphs) && glyphs[next].made {
+		next++
+	}
+	if next < len(glyphs) && fits(next) {
+		return next
+	}
+	for at := i - 1; at >= max(0, i-nearAccent); at-- {
+		if fits(at) {
+			return at
+		}
+	}
+	return -1
+}
+
+// accented returns a letter with a mark; 0 if there is no such character.
+func accented(letter, mark rune) rune {
+	if !unicode.IsLetter(letter) {
+		return 0
+	}
+	switch letter {
+	case 'ı':
+		letter = 'i'
+	case 'ȷ':
+		letter = 'j'
+	}
+	joined := []rune(norm.NFC.String(string([]rune{letter, accents[mark]})))
+	if len(joined) != 1 {
+		return 0
+	}
+	return joined[0]
 }
 
 // lettersOf returns letters that stand side by side in the place of g.

@@ -149,6 +149,9 @@ type page struct {
 	formula []mathPlace // open elements of an equation
 	block   int         // depth of headings, paragraphs, items and cells, in which a button is text
 	marks   []textMark  // open elements that change their text
+	boxes   []htmlBox   // open elements that are read as others
+	hasMath bool        // an equation began
+	status  bool        // the status of a task is read
 	written int         // bytes of merged cells that were repeated
 	depth   int         // of pages that it stands in
 
@@ -161,13 +164,21 @@ type htmlList struct {
 	next   int // number of the next item
 	step   int // 1, -1; 0: bullets
 	format string
+	tasks  bool
 }
 
 // textMark is an open element whose text is written in another way: raised, lowered or
 // struck through.
 type textMark struct {
 	tag  atom.Atom
-	from int // where its text begins in out
+	from int // where its text begins in out; -1: after the mark of an item that is not written yet
+}
+
+// htmlBox is an open element that its style or its role makes another one.
+type htmlBox struct {
+	tag    string
+	as     atom.Atom
+	nested int // open elements with the same tag in it
 }
 
 // mathPlace is an open element of an equation.
@@ -298,7 +309,9 @@ func (p *page) leaveOut(t html.Token) bool {
 		return !hasAttr(t, "open")
 	}
 	switch {
-	case t.Data == "annotation", t.Data == "annotation-xml", htmlAttr(t, "role") == "navigation":
+	case t.Data == "annotation", t.Data == "annotation-xml", htmlAttr(t, "role") == "navigation", t.Data == "ac:task-id":
+		return true
+	case htmlAttr(t, "aria-hidden") == "true" && (t.Data == "nobr" || p.hasMath && htmlAttr(t, "class") == "katex-html"): // an equation, drawn once more
 		return true
 	case hasAttr(t, "hidden"): // a panel is shown when a person asks for it
 		return htmlAttr(t, "role") != "tabpanel" && htmlAttr(t, "hidden") != "until-found" && !p.panels[htmlAttr(t, "id")]
@@ -323,10 +336,11 @@ func (p *page) end(t html.Token) {
 		}
 		return
 	}
-	if isBlockOfWords(t.DataAtom) {
+	a := p.endBox(t)
+	if isBlockOfWords(a) {
 		p.block = max(0, p.block-1)
 	}
-	switch t.DataAtom {
+	switch a {
 	case atom.Pre:
 		p.pre = max(0, p.pre-1)
 	case atom.Ul, atom.Ol:
@@ -336,7 +350,7 @@ func (p *page) end(t html.Token) {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		p.prefix = "" // of an empty heading
 	case atom.Sup, atom.Sub, atom.S, atom.Strike, atom.Del:
-		p.endMark(t.DataAtom)
+		p.endMark(a)
 	case atom.Rt:
 		p.out.WriteString(")")
 	case atom.Td, atom.Th:
@@ -346,15 +360,21 @@ func (p *page) end(t html.Token) {
 	case atom.Table:
 		p.endTable()
 	default:
+		p.status = false
 		p.endMath(t.Data)
 	}
-	p.requestGap(gapOf(t.DataAtom))
+	p.requestGap(gapOf(a))
 }
 
 // open handles the start of an element: it requests the gap and the prefix before its
 // content.
 func (p *page) open(t html.Token) {
 	a := t.DataAtom
+	as := readAs(t)
+	switch as {
+	case atom.Table, atom.Tr, atom.Td:
+		a = as
+	}
 	if isBlockOfWords(a) {
 		p.block = min(p.block+1, maxOpen)
 	}
@@ -365,9 +385,11 @@ func (p *page) open(t html.Token) {
 		p.endRow()
 	case atom.Td, atom.Th:
 		p.startCell(t)
+		p.openBox(t, as)
 		return
 	}
 	p.requestGap(gapOf(a))
+	p.openBox(t, as)
 	switch a {
 	case atom.Button:
 		if p.block == 0 {
@@ -378,10 +400,8 @@ func (p *page) open(t html.Token) {
 		p.blocky()
 	case atom.Pre:
 		p.pre++
-	case atom.Ul:
-		p.lists = append(p.lists, htmlList{})
-	case atom.Ol:
-		p.lists = append(p.lists, p.orderedList(t))
+	case atom.Ul, atom.Ol:
+		p.lists = append(p.lists, p.list(t))
 	case atom.Li:
 		p.prefix = p.itemMark(t)
 	case atom.Sup, atom.Sub, atom.S, atom.Strike, atom.Del:
@@ -397,8 +417,94 @@ func (p *page) open(t html.Token) {
 			p.text(htmlAttr(t, "alt"))
 		}
 	default:
+		switch t.Data {
+		case "ac:task":
+			p.requestGap(newLine)
+		case "ac:task-status":
+			p.status = true
+		}
+		if is := htmlAttr(t, "role"); (is == "checkbox" || is == "radio" || is == "switch") && hasAttr(t, "aria-checked") {
+			p.requestGap(space)
+			p.text(taskMark(htmlAttr(t, "aria-checked") == "true"))
+			p.requestGap(space)
+		}
 		p.startMath(t.Data)
 	}
+}
+
+// readAs returns the element as which its style or its role makes people see one: a table, a row, a cell, or text
+// that is struck through, raised or lowered; 0 if it makes it none of these.
+func readAs(t html.Token) atom.Atom {
+	role, style := htmlAttr(t, "role"), htmlAttr(t, "style")
+	if role == "" && style == "" || isVoid(t.DataAtom) {
+		return 0
+	}
+	style = strings.ToLower(strings.ReplaceAll(style, " ", ""))
+	switch t.DataAtom {
+	case atom.Table, atom.Tr, atom.Td, atom.Th, atom.Thead, atom.Tbody, atom.Tfoot:
+	default:
+		switch styled := styleOf(style, "display"); {
+		case role == "table", role == "grid", role == "treegrid", styled == "table":
+			return atom.Table
+		case role == "row", styled == "table-row":
+			return atom.Tr
+		case role == "cell", role == "gridcell", role == "columnheader", role == "rowheader", styled == "table-cell":
+			return atom.Td
+		}
+	}
+	switch styled := styleOf(style, "vertical-align"); {
+	case strings.Contains(styleOf(style, "text-decoration")+styleOf(style, "text-decoration-line"), "line-through"):
+		return atom.S
+	case styled == "super":
+		return atom.Sup
+	case styled == "sub":
+		return atom.Sub
+	}
+	return 0
+}
+
+// styleOf returns the value of a property in a style without spaces.
+func styleOf(style, property string) string {
+	for part := range strings.SplitSeq(style, ";") {
+		if name, value, _ := strings.Cut(part, ":"); name == property {
+			return strings.TrimSuffix(value, "!important")
+		}
+	}
+	return ""
+}
+
+// openBox notes an element that is read as another one, so that its end is found.
+func (p *page) openBox(t html.Token, as atom.Atom) {
+	n := len(p.boxes)
+	switch {
+	case as != 0 && n < maxOpen:
+		p.boxes = append(p.boxes, htmlBox{tag: t.Data, as: as})
+		if (as == atom.S || as == atom.Sup || as == atom.Sub) && len(p.marks) < maxOpen && p.pre == 0 {
+			p.marks = append(p.marks, textMark{as, -1})
+		}
+	case n > 0 && p.boxes[n-1].tag == t.Data:
+		p.boxes[n-1].nested++
+	}
+}
+
+// endBox returns the element that ends with a tag.
+func (p *page) endBox(t html.Token) atom.Atom {
+	n := len(p.boxes)
+	if n == 0 || p.boxes[n-1].tag != t.Data {
+		return t.DataAtom
+	}
+	box := &p.boxes[n-1]
+	if box.nested--; box.nested >= 0 {
+		return t.DataAtom
+	}
+	as := box.as
+	p.boxes = p.boxes[:n-1]
+	switch as {
+	case atom.S, atom.Sup, atom.Sub:
+		p.endMark(as)
+		return t.DataAtom
+	}
+	return as
 }
 
 // input writes what a person entered into a saved form.
@@ -430,7 +536,7 @@ func (p *page) endMark(tag atom.Atom) {
 	from := p.marks[n-1].from
 	p.marks = p.marks[:n-1]
 	all := p.out.String()
-	if from > len(all) || len(all)-from > 4000 {
+	if from < 0 || from > len(all) || len(all)-from > 4000 {
 		return
 	}
 	text := all[from:]
@@ -477,6 +583,7 @@ func (p *page) startMath(tag string) {
 			p.out.WriteString("(")
 		}
 	}
+	p.hasMath = p.hasMath || tag == "math"
 	if (tag == "math" || n > 0) && n < maxOpen {
 		p.formula = append(p.formula, mathPlace{tag: tag})
 	}
@@ -496,10 +603,38 @@ func (p *page) endMath(tag string) {
 	}
 }
 
-func (p *page) orderedList(t html.Token) htmlList {
-	l := htmlList{next: 1, step: 1, format: map[string]string{"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}[htmlAttr(t, "type")]}
-	if hasAttr(t, "reversed") {
-		l.step = -1
+// numeralStyles are the formats of numbers by their names in style sheets. Those without a number are "".
+var numeralStyles = map[string]string{
+	"none": "", "disc": "", "circle": "", "square": "", "decimal": "decimal", "decimal-leading-zero": "decimalZero", "lower-alpha": "lowerLetter", "lower-latin": "lowerLetter",
+	"upper-alpha": "upperLetter", "upper-latin": "upperLetter", "lower-roman": "lowerRoman", "upper-roman": "upperRoman", "lower-greek": "lowerGreek", "hebrew": "hebrew1", "thai": "thaiNumbers",
+	"devanagari": "hindiNumbers", "arabic-indic": "arabicIndic", "cjk-decimal": "ideographDigital", "cjk-ideographic": "chineseCounting", "simp-chinese-informal": "chineseCounting", "trad-chinese-informal": "chineseCounting",
+	"simp-chinese-formal": "chineseLegalSimplified", "trad-chinese-formal": "ideographLegalTraditional", "japanese-informal": "japaneseCounting", "japanese-formal": "japaneseLegal", "korean-hangul-formal": "koreanCounting",
+	"hiragana": "hiragana", "katakana": "aiueo", "katakana-iroha": "iroha", "cjk-heavenly-stem": "ideographTraditional", "cjk-earthly-branch": "ideographZodiac",
+}
+
+// numeralStyle returns the format of numbers that the style of a list or an item names.
+func numeralStyle(t html.Token) (format string, ok bool) {
+	for _, value := range strings.FieldsFunc(strings.ToLower(htmlAttr(t, "style")), func(r rune) bool { return r == ' ' || r == ';' || r == ':' }) {
+		if format, ok = numeralStyles[value]; ok && strings.Contains(htmlAttr(t, "style"), "list-style") {
+			return format, true
+		}
+	}
+	return "", false
+}
+
+func (p *page) list(t html.Token) htmlList {
+	isOrdered := t.DataAtom == atom.Ol
+	l := htmlList{next: 1, format: map[string]string{"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}[htmlAttr(t, "type")]}
+	format, styled := numeralStyle(t)
+	if styled {
+		l.format = format
+	}
+	if isOrdered && !styled || format != "" {
+		l.step = 1
+	}
+	l.tasks = slices.ContainsFunc(strings.Fields(htmlAttr(t, "class")), func(c string) bool { return c == "inline-task-list" })
+	if isOrdered && hasAttr(t, "reversed") {
+		l.step = -l.step
 		if len(p.counts) > 0 {
 			l.next, p.counts = p.counts[0], p.counts[1:]
 		}
@@ -510,18 +645,34 @@ func (p *page) orderedList(t html.Token) htmlList {
 	return l
 }
 
+// taskMark returns the box before a task.
+func taskMark(isDone bool) string {
+	if isDone {
+		return "☒"
+	}
+	return "☐"
+}
+
 func (p *page) itemMark(t html.Token) string {
 	n := len(p.lists)
-	if n == 0 || p.lists[n-1].step == 0 {
+	switch done := htmlAttr(t, "data-checked"); {
+	case done != "":
+		return "- " + taskMark(done == "true") + " "
+	case n > 0 && p.lists[n-1].tasks:
+		return "- " + taskMark(slices.Contains(strings.Fields(htmlAttr(t, "class")), "checked")) + " "
+	case n == 0 || p.lists[n-1].step == 0:
 		return "- "
 	}
 	l := &p.lists[n-1]
 	if n, err := strconv.Atoi(strings.TrimSpace(htmlAttr(t, "value"))); err == nil {
 		l.next = n
 	}
-	number := strconv.Itoa(l.next)
-	if l.format != "" && l.next > 0 {
-		number = numeral(l.next, l.format)
+	number, format := strconv.Itoa(l.next), l.format
+	if own, ok := numeralStyle(t); ok {
+		format = own
+	}
+	if format != "" && l.next > 0 {
+		number = numeral(l.next, format)
 	}
 	l.next += l.step
 	return number + ". "
@@ -549,6 +700,9 @@ func (p *page) requestGap(g gap) {
 }
 
 func (p *page) text(s string) {
+	if p.status { // of a task of Confluence
+		s, p.status = taskMark(strings.TrimSpace(s) == "complete")+" ", false
+	}
 	if p.pre > 0 {
 		p.preformatted(s)
 		return
@@ -595,4 +749,7 @@ func (p *page) writeGap() {
 	p.pending = none
 	p.out.WriteString(p.prefix)
 	p.prefix = ""
+	for i := len(p.marks) - 1; i >= 0 && p.marks[i].from < 0; i-- {
+		p.marks[i].from = p.out.Len()
+	}
 }

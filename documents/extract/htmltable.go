@@ -35,6 +35,7 @@ type htmlPlace struct {
 	prefix  string
 	lists   []htmlList
 	marks   []textMark
+	boxes   int
 }
 
 // longCell is the length in bytes from which the paragraphs of a cell are kept apart.
@@ -67,7 +68,7 @@ func (p *page) startCell(token html.Token) {
 	}
 	p.endCell()
 	t.inCell = true
-	t.saved = htmlPlace{p.out, p.pending, p.prefix, p.lists, p.marks}
+	t.saved = htmlPlace{p.out, p.pending, p.prefix, p.lists, p.marks, len(p.boxes)}
 	p.out, p.pending, p.prefix, p.lists, p.marks = &strings.Builder{}, none, "", nil, nil
 	if len(t.cells) < maxColumns {
 		t.cells = append(t.cells, htmlCell{columns: covered(token, "colspan"), rows: covered(token, "rowspan")})
@@ -91,11 +92,15 @@ func (p *page) endCell() {
 	if t == nil || !t.inCell {
 		return
 	}
+	for len(p.marks) > 0 { // their end tags may be missing
+		p.endMark(p.marks[len(p.marks)-1].tag)
+	}
 	text := strings.TrimSpace(p.out.String())
 	t.inCell = false
 	t.plain = t.plain || len(text) > longCell && strings.Contains(text, "\n")
 	t.cells[len(t.cells)-1].text += text
 	s := t.saved
+	p.boxes = p.boxes[:min(len(p.boxes), s.boxes)]
 	p.out, p.pending, p.prefix, p.lists, p.marks = s.out, s.pending, s.prefix, s.lists, s.marks
 }
 

@@ -90,6 +90,63 @@ func (h hyphens) resolve(page string) string {
 	}
 }
 
+// joinCut joins the words that are cut at the ends of pages, which belong to the page on which they begin.
+func joinCut(pages [][]string) {
+	var all []string
+	found := false
+	for i, lines := range pages {
+		if first, next := cutAt(pages, i); next != "" {
+			all, found = append(all, first+string(lineEndHyphen)+next), true
+		}
+		all = append(all, lines...)
+	}
+	if !found {
+		return
+	}
+	h := newHyphens(all)
+	for i := range pages {
+		first, next := cutAt(pages, i)
+		if next == "" {
+			continue
+		}
+		above, lines := pages[pageBefore(pages, i)], pages[i]
+		end := &above[len(above)-1]
+		if !h.isCompound(first, next) {
+			*end = strings.TrimSuffix(*end, "-")
+		}
+		rest := lines[0][len(next):]
+		mark := len(rest) - len(strings.TrimLeft(rest, ".,;:!?)]”’»"))
+		*end += next + rest[:mark]
+		lines[0] = strings.TrimSpace(rest[mark:])
+		pages[i] = trimBlank(lines)
+	}
+}
+
+// cutAt returns the parts of the word that is cut before page i; the second one is empty if there is none.
+func cutAt(pages [][]string, i int) (first, next string) {
+	before := pageBefore(pages, i)
+	if before < 0 || len(pages[i]) == 0 {
+		return "", ""
+	}
+	line := pages[before][len(pages[before])-1]
+	head, isCut := strings.CutSuffix(line, "-")
+	first, next = wordBefore(head), wordAfter(pages[i][0])
+	if start, _ := utf8.DecodeRuneInString(next); !isCut || first == "" || !unicode.IsLetter(start) || conjunctions[strings.ToLower(next)] || strings.Contains(line+pages[i][0], tableBar) {
+		return "", ""
+	}
+	return first, next
+}
+
+// pageBefore returns the last page before page i that has text, of the two before it; -1 if there is none.
+func pageBefore(pages [][]string, i int) int {
+	for k := i - 1; k >= max(0, i-2); k-- {
+		if len(pages[k]) > 0 {
+			return k
+		}
+	}
+	return -1
+}
+
 func (h hyphens) isCompound(first, next string) bool {
 	joined, apart := strings.ToLower(first+next), strings.ToLower(first+"-"+next)
 	start, _ := utf8.DecodeRuneInString(next)

@@ -15,8 +15,9 @@ import (
 type pageLine struct {
 	cells       []cell // parts with wide gaps between them
 	base, size  float32
-	hyphen      bool // the line ends within a word, or at the hyphen of a compound
-	placed      bool // where its parts are is known
+	below       float32 // how far the last line of a row with several lines stands below its base
+	hyphen      bool    // the line ends within a word, or at the hyphen of a compound
+	placed      bool    // where its parts are is known
 	rightToLeft bool
 }
 
@@ -24,6 +25,8 @@ type pageLine struct {
 type cell struct {
 	text        string
 	left, right float32
+	base, size  float32
+	hyphen      bool // it ends within a word
 }
 
 const (
@@ -171,10 +174,14 @@ func lineOf(row []glyph) pageLine {
 	} else if !l.hyphen {
 		row = fromLeft(row)
 	}
-	for _, part := range wideParts(row, l.rightToLeft) {
+	parts := wideParts(row)
+	if l.rightToLeft {
+		parts = partsFromRight(row)
+	}
+	for _, part := range parts {
 		if t := strings.TrimSpace(cellText(part)); t != "" {
-			left, right, _, _, _ := box(part)
-			l.cells = append(l.cells, cell{t, left, right})
+			left, right, base, size, _ := box(part)
+			l.cells = append(l.cells, cell{text: t, left: left, right: right, base: base, size: size})
 		}
 	}
 	return l
@@ -250,16 +257,18 @@ func turnLigatures(row []glyph) {
 }
 
 // wideParts cuts a line at its wide gaps.
-func wideParts(row []glyph, rightToLeft bool) [][]glyph {
+func wideParts(row []glyph) [][]glyph {
 	var parts [][]glyph
 	from, last := 0, -1
 	for i, g := range row {
 		if g.made || unicode.IsSpace(g.r) {
 			continue
 		}
-		if last >= 0 && g.size > 0 && row[last].size > 0 && !rightToLeft {
+		if last >= 0 && g.size > 0 && row[last].size > 0 {
 			gap := g.left - row[last].right
-			if gap > wideGap*max(g.size, row[last].size) && !isListMark(row[from:last+1], g.r) {
+			size := max(g.size, row[last].size)
+			wide := gap > wideGap*size && (!isListMark(row[from:last+1], g.r) || gap > maxMarkGap*size && unicode.IsDigit(row[from].r))
+			if wide || gap < -size && abs(g.base-row[last].base) > 0.3*size && abs(g.size-row[last].size) < 0.1*size { // of a cell beside one with several lines
 				parts = append(parts, row[from:last+1])
 				from = i
 			}
@@ -267,6 +276,89 @@ func wideParts(row []glyph, rightToLeft bool) [][]glyph {
 		last = i
 	}
 	return append(parts, row[from:])
+}
+
+// maxMarkGap is the widest gap, of a font's size, after the number of a list. "120.00" in a table looks like one, too.
+const maxMarkGap = 6.5
+
+// partsFromRight cuts a line that runs from right to left at its wide gaps. Its characters come in the order in which
+// they are read, so that those of numbers and of words in Latin letters stand in the other direction.
+func partsFromRight(row []glyph) [][]glyph {
+	type word struct {
+		from, to, part    int // of the glyphs; its place among the parts
+		left, right, size float32
+	}
+	var words []word
+	isOpen := false
+	for i, g := range row {
+		if isOpen = isOpen && !g.made && !unicode.IsSpace(g.r); g.made || unicode.IsSpace(g.r) {
+			continue
+		}
+		if g.size == 0 {
+			return [][]glyph{row}
+		}
+		if !isOpen {
+			words = append(words, word{from: i, left: g.left, right: g.right})
+			isOpen = true
+		}
+		w := &words[len(words)-1]
+		w.to, w.left, w.right, w.size = i+1, min(w.left, g.left), max(w.right, g.right), max(w.size, g.size)
+	}
+	order := make([]int, len(words)) // from the right
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(words[b].right, words[a].right) })
+	count, left := 0, float32(0)
+	var parts [][]glyph
+	for i, k := range order {
+		w := &words[k]
+		if i > 0 && left-w.right > wideGap*w.size && !(i == 1 && isListMark(row[words[order[0]].from:words[order[0]].to], row[w.from].r)) {
+			count++
+		}
+		if i == 0 || w.left < left {
+			left = w.left
+		}
+		w.part = count
+	}
+	parts = make([][]glyph, count+1)
+	for i, w := range words {
+		from := w.from
+		if i > 0 && words[i-1].part == w.part { // with the space before it
+			from = words[i-1].to
+		}
+		parts[w.part] = append(parts[w.part], row[from:w.to]...)
+	}
+	return parts
+}
+
+// mirrored returns the lines of a page that is read from right to left as those of one that is read from the left.
+func mirrored(lines []pageLine) []pageLine {
+	fromRight, all := 0, 0
+	for _, l := range lines {
+		switch {
+		case l.rightToLeft:
+			fromRight++
+			all++
+		case slices.ContainsFunc(l.cells, func(c cell) bool { return strings.ContainsFunc(c.text, unicode.IsLetter) }):
+			all++
+		}
+	}
+	if fromRight == 0 || 2*fromRight < all {
+		return lines
+	}
+	out := slices.Clone(lines)
+	for i, l := range out {
+		out[i].cells = slices.Clone(l.cells)
+		out[i].rightToLeft = false
+		for k, c := range out[i].cells {
+			out[i].cells[k].left, out[i].cells[k].right = -c.right, -c.left
+		}
+		if l.placed {
+			slices.SortStableFunc(out[i].cells, func(a, b cell) int { return cmp.Compare(a.left, b.left) })
+		}
+	}
+	return out
 }
 
 var listMark = lazyregexp.New(`^(?:[^\pL\pN]{1,2}|[(\[]?[\pL\d]{1,4}[.)\]:]|\d+(?:\.\d+)+\.?|§+ ?\d*)$`)
@@ -508,6 +600,16 @@ func runeMap(from, to string) map[rune]rune {
 // cell between two bars, and columns one after the other.
 func pageText(lines []pageLine) string {
 	var w pageWriter
+	lines = joinWrapped(mirrored(lines))
+	for i := range lines {
+		if l := &lines[i]; l.hyphen && !goesOn(lines, i) {
+			l.hyphen = false
+			if l.cells = slices.Clone(l.cells); len(l.cells) == 0 {
+				l.cells = []cell{{}}
+			}
+			l.cells[len(l.cells)-1].text += "-"
+		}
+	}
 	for i := 0; i < len(lines); {
 		j := gridEnd(lines, i)
 		if j-i < 2 {
@@ -531,14 +633,31 @@ func pageText(lines []pageLine) string {
 			}
 		default:
 			w.blank()
-			for r := range g.rows {
-				w.text(joinCells(g.rows[r]), lines[i+r].hyphen)
+			rows, ends := g.merged(lines[i:j])
+			if k := lastRowEnd(lines, i, j); k > j { // the last row may go on
+				g = newGrid(lines[i:k])
+				if longer, all := g.merged(lines[i:k]); len(longer) == len(rows) {
+					rows, ends, j = longer, all, k
+				}
+			}
+			for r, cells := range rows {
+				w.text(joinCells(cells), lines[i+ends[r]].hyphen)
 			}
 			w.blank()
 		}
 		i = j
 	}
 	return w.b.String()
+}
+
+// goesOn reports whether a line with a hyphen at its end goes on in the next one, which stands below it or higher,
+// in another column. Else a page number or a note follows.
+func goesOn(lines []pageLine, i int) bool {
+	if i+1 == len(lines) || len(lines[i].cells) == 0 || len(lines[i+1].cells) == 0 {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(lines[i+1].cells[0].text)
+	return language.IsAlphanumeric(first) && (!lines[i].placed || !lines[i+1].placed || drop(lines, i+1) < 2.2*lines[i].size)
 }
 
 type pageWriter struct {
@@ -576,14 +695,13 @@ const wideSpace = "\t"
 // gridEnd returns the end of the run of lines from i on that stand below each other with
 // wide gaps in them; i+1 if there is none.
 func gridEnd(lines []pageLine, i int) int {
-	if len(lines[i].cells) < 2 || !lines[i].placed {
+	if len(lines[i].cells) < 2 || !lines[i].placed || lines[i].rightToLeft {
 		return i + 1
 	}
 	end := i + 1
 	for j := i + 1; j < len(lines); j++ {
-		l, above := lines[j], lines[j-1]
-		drop := above.base - l.base
-		if !l.placed || l.rightToLeft || drop < 0.3*l.size || drop > 3.5*max(l.size, above.size) {
+		l, gap := lines[j], drop(lines, j)
+		if !l.placed || l.rightToLeft || gap < 0.3*l.size || gap > 3.5*max(l.size, lines[j-1].size) {
 			break
 		}
 		if len(l.cells) > 1 {
@@ -612,22 +730,24 @@ func within(c cell, lines []pageLine) bool {
 type grid struct {
 	columns []cell // their places
 	rows    [][]string
-	filled  [][]float32 // how much of the column's width a cell takes
+	filled  [][]float32 // how much of the column's width a cell takes, from its left edge
+	widths  [][]float32 // of the texts
 }
 
 func newGrid(lines []pageLine) grid {
 	var g grid
 	g.columns = columnsOf(lines)
 	for _, l := range lines {
-		row, fill := make([]string, len(g.columns)), make([]float32, len(g.columns))
+		row, fill, wide := make([]string, len(g.columns)), make([]float32, len(g.columns)), make([]float32, len(g.columns))
 		for _, c := range l.cells {
 			k := g.column(c)
 			row[k] = strings.TrimSpace(row[k] + " " + c.text)
+			wide[k] += c.right - c.left
 			if width := g.columns[k].right - g.columns[k].left; width > 0 {
 				fill[k] = (c.right - g.columns[k].left) / width
 			}
 		}
-		g.rows, g.filled = append(g.rows, row), append(g.filled, fill)
+		g.rows, g.filled, g.widths = append(g.rows, row), append(g.filled, fill), append(g.widths, wide)
 	}
 	return g
 }
@@ -731,7 +851,7 @@ func (g grid) runsOn(r, c int) bool {
 		return false
 	case unicode.IsLower(first):
 		return g.filled[r-1][c] > 0.5
-	case language.IsIdeograph(first):
+	case language.IsIdeograph(first), isRightToLeft(first): // they have no small letters
 		return g.filled[r-1][c] > 0.9
 	}
 	return false

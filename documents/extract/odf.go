@@ -137,6 +137,7 @@ type openWalker struct {
 	cells int
 	openTable
 	outer  []openTable // the tables around the open one
+	spaced sheetRows   // of the open table of a spreadsheet
 	style  string
 	hidden map[string]bool      // styles of tables that are not shown
 	titles map[string]bool      // styles of titles
@@ -181,9 +182,13 @@ type openTable struct {
 	span   int              // how many columns it covers
 	above  map[int]openCell // cells that continue in the next rows
 	rows   int              // how many rows the open cell covers
+	date   string           // of the cell, with its time
 	header []string         // the first row that was written
-	cut    bool             // rows of a table within follow it
-	inner  [][]string       // rows of a table in a cell of another; nil stands between two tables
+
+	collapsed []bool     // the columns that are not shown
+	shapes    int        // open lists of what is drawn over the table
+	cut       bool       // rows of a table within follow it
+	inner     [][]string // rows of a table in a cell of another; nil stands between two tables
 }
 
 type openCell struct {
@@ -203,7 +208,7 @@ func (w *openWalker) start(t xml.StartElement) {
 	}
 	switch name := t.Name.Local; name {
 	case "spreadsheet":
-		w.sheet = true
+		w.sheet, w.spaced.o = true, &w.o
 	case "style":
 		w.style = attr(t, "name")
 		if attr(t, "parent-style-name") == titleStyle && len(w.titles) < maxOpenStyles {
@@ -306,6 +311,7 @@ func (w *openWalker) start(t xml.StartElement) {
 		w.outer = append(w.outer, w.openTable)
 		w.openTable = openTable{open: true, above: map[int]openCell{}}
 		if w.sheet && len(w.outer) == 1 {
+			w.spaced = sheetRows{o: &w.o}
 			w.o.heading(2, attr(t, "name"))
 		}
 	case "table-row":
@@ -318,10 +324,18 @@ func (w *openWalker) start(t xml.StartElement) {
 		w.cell = nil
 		w.repeat = max(1, atoi(attr(t, "number-columns-repeated"), 1))
 		w.span, w.rows = max(1, atoi(attr(t, "number-columns-spanned"), 1)), max(1, atoi(attr(t, "number-rows-spanned"), 1))
-		if attr(t, "value-type") == "date" {
-			day, _, _ := strings.Cut(attr(t, "date-value"), "T")
+		if w.date = ""; attr(t, "value-type") == "date" {
+			w.date = attr(t, "date-value")
+			day, _, _ := strings.Cut(w.date, "T")
 			w.cell = []string{day}
 		}
+	case "table-column":
+		v := attr(t, "visibility")
+		for range min(max(1, atoi(attr(t, "number-columns-repeated"), 1)), maxColumns-len(w.collapsed)) {
+			w.collapsed = append(w.collapsed, v == "collapse" || v == "filter")
+		}
+	case "shapes":
+		w.shapes++
 	}
 }
 
@@ -371,8 +385,8 @@ func (w *openWalker) setLevel(t xml.StartElement) {
 	if l == nil || level < 0 || level >= maxListLevel {
 		return
 	}
-	of := listLevel{start: atoi(attr(t, "start-value"), 1), again: -1, format: "decimal"}
-	switch attr(t, "num-format") {
+	of := listLevel{start: atoi(attr(t, "start-value"), 1), again: -1}
+	switch format := attr(t, "num-format"); format {
 	case "":
 		of.format = "none"
 	case "a":
@@ -383,6 +397,8 @@ func (w *openWalker) setLevel(t xml.StartElement) {
 		of.format = "lowerRoman"
 	case "I":
 		of.format = "upperRoman"
+	default:
+		of.format = formatOf(format)
 	}
 	if name := t.Name.Local; name == "list-level-style-bullet" || name == "list-level-style-image" {
 		of.format = "bullet"
@@ -441,6 +457,15 @@ func (w *openWalker) startList(t xml.StartElement) {
 // writeRow writes a row, or keeps it if its table is in a cell of another. Rows after those of a
 // table within have the header again.
 func (w *openWalker) writeRow(row []string) {
+	if slices.Contains(w.collapsed, true) {
+		var shown []string
+		for i, cell := range row {
+			if i >= len(w.collapsed) || !w.collapsed[i] {
+				shown = append(shown, cell)
+			}
+		}
+		row = shown
+	}
 	rows := [][]string{row}
 	if w.header == nil {
 		w.header = row
@@ -451,8 +476,17 @@ func (w *openWalker) writeRow(row []string) {
 		if len(w.outer) > 1 {
 			w.inner = append(w.inner, r)
 		} else {
-			w.o.row(r)
+			w.put(r)
 		}
+	}
+}
+
+// put writes a row of a table that is in no other one.
+func (w *openWalker) put(row []string) {
+	if w.sheet {
+		w.spaced.row(row)
+	} else {
+		w.o.row(row)
 	}
 }
 
@@ -476,7 +510,7 @@ func (w *openWalker) endInner(rows [][]string) {
 		case r == nil:
 			w.o.endTable()
 		default:
-			w.o.row(r)
+			w.put(r)
 		}
 	}
 	w.row, w.cell = nil, nil
@@ -523,6 +557,8 @@ func (w *openWalker) end(name string) {
 			return
 		}
 		w.edges = addEdge(w.edges, strings.ToUpper(name[:1])+name[1:], w.o.out.String())
+	case "shapes":
+		w.shapes = max(0, w.shapes-1)
 	case "table-cell", "covered-table-cell":
 		w.endCell(name == "covered-table-cell")
 	case "table-row":
@@ -531,7 +567,8 @@ func (w *openWalker) end(name string) {
 		}
 		w.cells += len(w.row) * min(w.times, 1000)
 		for range min(w.times, 1000) {
-			if joinCells(w.row) == "" || w.o.full() {
+			if filled(w.row) == 0 || w.o.full() {
+				w.put(nil)
 				break
 			}
 			w.writeRow(w.row)
@@ -546,6 +583,7 @@ func (w *openWalker) end(name string) {
 				return
 			}
 		}
+		w.spaced.end(false)
 		w.o.endTable()
 		w.note, w.charts = append(w.note, w.charts...), nil
 		w.writeNotes()
@@ -583,7 +621,16 @@ func (w *openWalker) endParagraph() {
 	}
 	switch {
 	case w.open:
-		if len(w.cell) == 1 && len(w.cell[0]) == 10 && w.sheet { // a date has been written
+		if w.shapes > 0 {
+			if text != "" {
+				w.note = append(w.note, text)
+			}
+			return
+		}
+		if day, clock, _ := strings.Cut(w.date, "T"); day != "" && w.cell != nil { // it has been written
+			if clock, _, _ = strings.Cut(clock, "."); strings.ContainsAny(text, ":時时시") && w.cell[0] == day {
+				w.cell[0] += " " + strings.TrimSuffix(clock, ":00")
+			}
 			return
 		}
 		w.cell = append(w.cell, mark+text)
@@ -598,7 +645,11 @@ func (w *openWalker) endParagraph() {
 	w.writeNotes()
 }
 
+// writeNotes writes what follows a paragraph or a row; in a spreadsheet it follows the table.
 func (w *openWalker) writeNotes() {
+	if w.sheet && w.open {
+		return
+	}
 	for _, n := range w.note {
 		w.o.add(paragraph, "", n)
 	}

@@ -171,6 +171,83 @@ func TestMergedCellsOfASlideKeepTheirColumns(t *testing.T) {
 	require.Contains(t, text, "Region | 2025 | 2025 | Note\nNorth | 10 | 20 | x\nNorth | 30 | 40 | y")
 }
 
+func TestParagraphsOfSlidesHaveTheirNumbers(t *testing.T) {
+	parts := slides()
+	p := func(properties, text string) string {
+		return `<a:p><a:pPr` + properties + `</a:pPr><a:r><a:t>` + text + `</a:t></a:r></a:p>`
+	}
+	arabic, letter := `><a:buAutoNum type="arabicPeriod"/>`, ` lvl="1"><a:buAutoNum type="alphaLcParenR"/>`
+	parts["ppt/slides/slide1.xml"] = `<p:sld xmlns:p="p" xmlns:a="a" show="0"><p:cSld><p:spTree><p:sp><p:txBody>` +
+		p(arabic, "one") + p(letter, "first") + p(letter, "second") + p(arabic, "two") + p(arabic, "") + p(letter, "again") + p(arabic, "three") + p(`>`, "text") + p(arabic, "new") +
+		p(`><a:buAutoNum type="romanUcParenBoth" startAt="4"/>`, "four") + p(`><a:buAutoNum type="thaiAlphaPeriod"/>`, "ไทย") + p(`><a:buAutoNum type="ea1ChsPeriod"/>`, "中") +
+		`</p:txBody></p:sp><p:sp><p:txBody>` + p(arabic, "other box") + `</p:txBody></p:sp></p:spTree></p:cSld></p:sld>`
+	text, err := All().Text(t.Context(), "pptx", zipped(parts))
+	require.NoError(t, err)
+	require.Contains(t, text, "## Slide 2 (hidden)\n\n1. one\na) first\nb) second\n2. two\na) again\n3. three\ntext\n1. new\n(IV) four\nก. ไทย\n一. 中\n1. other box")
+	require.Contains(t, text, "## Slide 1: Capital")
+}
+
+func TestWordFieldsOfFormsHaveTheirChoice(t *testing.T) {
+	list := func(inner string) string {
+		return `<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:ddList>` + inner + `<w:listEntry w:val="Bern"/><w:listEntry w:val="Bonn"/></w:ddList></w:ffData></w:fldChar></w:r>`
+	}
+	box := func(inner string) string {
+		return `<w:r><w:fldChar><w:ffData><w:checkBox>` + inner + `</w:checkBox></w:ffData></w:fldChar></w:r>`
+	}
+	text, err := All().Text(t.Context(), "docx", word(`<w:p>`+list(`<w:result w:val="1"/>`)+`<w:r><w:t>, </w:t></w:r>`+list("")+`<w:r><w:t>, </w:t></w:r>`+list(`<w:default w:val="1"/>`)+list(`<w:result w:val="7"/>`)+`</w:p><w:p>`+
+		box(`<w:default w:val="1"/>`)+box(`<w:default w:val="0"/>`)+box(`<w:default w:val="1"/><w:checked w:val="0"/>`)+box(`<w:default w:val="0"/><w:checked/>`)+box("")+`</w:p>`))
+	require.NoError(t, err)
+	require.Equal(t, "Bonn, Bern, Bonn\n\n☒☐☐☒☐\n\nA note.", text)
+}
+
+func TestWordReadingsFollowTheirCharacters(t *testing.T) {
+	ruby := func(base, reading string) string {
+		return `<w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>` + reading + `</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>` + base + `</w:t></w:r></w:rubyBase></w:ruby></w:r>`
+	}
+	text, err := All().Text(t.Context(), "docx", word(`<w:p><w:r><w:t>この</w:t></w:r>`+ruby("漢", "かん")+ruby("字", "じ")+`<w:r><w:t>は</w:t></w:r>`+ruby("東京", "とうきょう")+`</w:p>`))
+	require.NoError(t, err)
+	require.Equal(t, "この漢字(かんじ)は東京(とうきょう)\n\nA note.", text)
+}
+
+func TestWordListsGoOnAfterAParagraphAndBeginAgain(t *testing.T) {
+	item := func(list, text string) string {
+		return `<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="` + list + `"/></w:numPr></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
+	}
+	parts := wordParts(item("1", "first") + item("1", "second") + para("", "Between") + item("1", "third") + item("2", "bullet") + item("3", "again") + item("1", "fourth") + item("4", "한국어") + item("4", "둘째"))
+	parts["word/_rels/document.xml.rels"] = fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r3", "numbering", "numbering.xml"))
+	level := func(id, format, text string) string {
+		return `<w:abstractNum w:abstractNumId="` + id + `"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="` + format + `"/><w:lvlText w:val="` + text + `"/></w:lvl></w:abstractNum>`
+	}
+	parts["word/numbering.xml"] = `<w:numbering xmlns:w="w">` + level("0", "decimal", "%1.") + level("1", "bullet", "•") + level("2", "ganada", "%1)") +
+		`<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>` +
+		`<w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num><w:num w:numId="4"><w:abstractNumId w:val="2"/></w:num></w:numbering>`
+	text, err := All().Text(t.Context(), "docx", zipped(parts))
+	require.NoError(t, err)
+	require.Equal(t, "1. first\n2. second\n\nBetween\n\n3. third\n- bullet\n1. again\n2. fourth\n가) 한국어\n나) 둘째", text)
+}
+
+func TestNumbersOfListsAreWrittenInTheirScript(t *testing.T) {
+	for format, want := range map[string]string{
+		"chineseCounting": "一 二 十 十一 二十 二十一 一百零五", "chineseCountingThousand": "一 二 十 十一 二十 二十一 一百零五", "ideographDigital": "一 二 一〇 一一 二〇 二一 一〇五",
+		"japaneseCounting": "一 二 十 十一 二十 二十一 百五", "chineseLegalSimplified": "壹 贰 壹拾 壹拾壹 贰拾 贰拾壹 壹佰零伍", "koreanCounting": "일 이 십 십일 이십 이십일 백오", "koreanDigital": "일 이 일영 일일 이영 이일 일영오",
+		"hebrew1": "א ב י יא כ כא קה", "hebrew2": "א ב י כ ר ש", "arabicAlpha": "أ ب ر ز ف ق", "arabicAbjad": "أ ب ي ك ر ش", "thaiLetters": "ก ข ญ ฎ ท ธ", "thaiNumbers": "๑ ๒ ๑๐ ๑๑ ๒๐ ๒๑ ๑๐๕",
+		"ganada": "가 나 차 카 20 21 105", "chosung": "ㄱ ㄴ ㅊ ㅋ 20 21 105", "aiueo": "ア イ コ サ ト ナ", "aiueoFullWidth": "ア イ コ サ ト ナ", "irohaFullWidth": "イ ロ ヌ ル ネ ナ", "ideographTraditional": "甲 乙 癸 11 20 21 105",
+		"lowerLetter": "a b j k t u", "russianLower": "а б к л ф х 105", "decimalZero": "01 02 10 11 20 21 105", "upperRoman": "I II X XI XX XXI CV", "ordinal": "1st 2nd 10th 11th 20th 21st 105th", "unknown": "1 2 10 11 20 21 105",
+	} {
+		for i, w := range strings.Fields(want) {
+			n := []int{1, 2, 10, 11, 20, 21, 105}[i]
+			require.Equal(t, w, numeral(n, format), "%d in %s", n, format)
+		}
+		for _, n := range []int{-1, 0, 15, 16, 999, 1000, 9999, 10000, 1_000_000} {
+			require.NotEmpty(t, numeral(n, format), "%d in %s", n, format)
+		}
+	}
+	require.Equal(t, "טו", numeral(15, "hebrew1"))
+	for list, format := range map[string]string{"ก, ข, ค, ...": "thaiLetters", "一, 二, 三, ...": "chineseCounting", "א, ב, ג, ...": "hebrew2", "ア, イ, ウ, ...": "aiueo", "イ, ロ, ハ, ...": "iroha", "가, 나, 다, ...": "ganada", "①, ②, ③, ...": "decimalEnclosedCircle", "1": "decimal", "?, !, ...": "decimal"} {
+		require.Equal(t, numeral(12, format), numeral(12, formatOf(list)), list)
+	}
+}
+
 func TestPartsOfAWordHeaderStayApart(t *testing.T) {
 	text, err := All().Text(t.Context(), "docx", word(`<w:p><w:r><w:t>Contract 42</w:t></w:r><w:r><w:ptab w:relativeTo="margin" w:alignment="right" w:leader="none"/></w:r><w:r><w:t>2026</w:t></w:r></w:p>`))
 	require.NoError(t, err)
@@ -231,6 +308,9 @@ func TestCSVRecordsBecomeRowsWhateverSeparatesTheirFields(t *testing.T) {
 		"one column":     {"name\nAnn\n", "name\nAnn"},
 		"empty records":  {"a,b\n,\n\n1,\n", "a | b\n1"},
 		"line breaks":    {"a,\"b\nc\"\n", "a | b c"},
+		"spaces":         {"a, \"b, c\" , d\n1, \"say \"\"x\"\"\",\t\"2\n3\"\n", "a | b, c | d\n1 | say \"x\" | 2 3"},
+		"tabs, spaces":   {"a\t \"b\tc\" \t\td\n1\t2\t\t3\n", "a | b c |  | d\n1 | 2 |  | 3"},
+		"inches":         {"a, 5\" pipe,c\nd, \"e\" f, \"g\n", "a | 5\" pipe | c\nd | \"e\" f | \"g"},
 		"loose quotes":   {"a,5\" pipe,c\n", "a | 5\" pipe | c"},
 		"unequal length": {"a\nb,c\n", "a\nb | c"},
 		"byte order":     {"\ufeffa,b\n", "a | b"},

@@ -31,7 +31,32 @@ type officeText struct {
 	cells   int                // of all tables
 	inText  bool
 	run     officeRun
+
+	isHidden bool           // the slide is not shown
+	counters [9]listCounter // of the open text of a slide, by level
+	choice   *choiceField   // Word: the open field
+	ruby     int            // open characters with a reading
+	inRuby   bool           // the reading is read
+	reading  string         // of the characters before
 }
+
+// listCounter counts the paragraphs of a slide that have numbers.
+type listCounter struct {
+	format string
+	number int
+}
+
+// choiceField is a field of an old form: a list of which one entry is chosen, or a box.
+type choiceField struct {
+	isList  bool
+	chosen  int
+	entries []string
+}
+
+const (
+	maxEntries = 1000
+	maxReading = 1000 // bytes of the reading of characters
+)
 
 // officeRun is the look of the text that is being read.
 type officeRun struct {
@@ -47,6 +72,8 @@ type officeParagraph struct {
 	list    string // Word: the list's id; "": the style decides
 	level   int    // Word: of the item, from 0; -1: the style decides
 	place   string // slides: the placeholder, such as "title"
+	auto    string // slides: how the paragraph is numbered
+	start   int    // slides: the first number
 
 	equation int // where an equation ends in text; 0: none
 }
@@ -146,6 +173,19 @@ func (w *officeText) start(t xml.StartElement) {
 		w.open = append(w.open, &officeParagraph{place: w.place, level: -1})
 	case "pPr":
 		w.props++
+		w.paragraphProperty("lvl", t)
+	case "txBody":
+		w.counters = [9]listCounter{}
+	case "sld":
+		w.isHidden = attr(t, "show") == "0" || attr(t, "show") == "false"
+	case "ruby":
+		w.ruby++
+	case "rt":
+		w.inRuby = w.ruby > 0
+	case "ddList", "checkBox":
+		if w.choice = (&choiceField{isList: name == "ddList"}); name == "checkBox" {
+			w.write("☐")
+		}
 	case "r":
 		w.run = officeRun{}
 	case "t":
@@ -214,15 +254,8 @@ func (w *officeText) property(name string, t xml.StartElement) {
 		}
 	case "gridSpan", "vMerge", "hMerge", "gridBefore":
 		w.cellProperty(name, attr(t, "val"))
-	case "checkBox":
-		w.write("☐")
-	case "checked":
-		if p := w.last(); p != nil && isOn(t) {
-			if s := p.text.String(); strings.HasSuffix(s, "☐") {
-				p.text.Reset()
-				p.text.WriteString(strings.TrimSuffix(s, "☐") + "☒")
-			}
-		}
+	case "checked", "default", "result", "listEntry":
+		w.choose(name, t)
 	case "footnoteReference", "endnoteReference", "commentReference":
 		w.refer(name, attr(t, "id"))
 	case "altChunk", "chart", "relIds":
@@ -231,6 +264,27 @@ func (w *officeText) property(name string, t xml.StartElement) {
 			id = attr(t, "dm")
 		}
 		w.refer(name, id)
+	}
+}
+
+// choose reads what is chosen in a field.
+func (w *officeText) choose(name string, t xml.StartElement) {
+	f := w.choice
+	switch {
+	case name == "checked", name == "default" && f != nil && !f.isList:
+		p := w.last()
+		if p == nil {
+			return
+		}
+		if s := p.text.String(); strings.HasSuffix(s, "☐") || strings.HasSuffix(s, "☒") && f != nil {
+			p.text.Reset()
+			p.text.WriteString(s[:len(s)-len("☐")] + map[bool]string{true: "☒", false: "☐"}[isOn(t)])
+		}
+	case f == nil:
+	case name == "listEntry" && len(f.entries) < maxEntries:
+		f.entries = append(f.entries, attr(t, "val"))
+	case name == "result", name == "default" && f.chosen == 0:
+		f.chosen = atoi(attr(t, "val"), 0)
 	}
 }
 
@@ -272,6 +326,12 @@ func (w *officeText) paragraphProperty(name string, t xml.StartElement) {
 		return
 	}
 	switch name {
+	case "lvl":
+		if n, err := strconv.Atoi(attr(t, "lvl")); err == nil {
+			p.level = min(max(n, 0), maxListLevel-1)
+		}
+	case "buAutoNum":
+		p.auto, p.start = attr(t, "type"), max(1, atoi(attr(t, "startAt"), 1))
 	case "pStyle":
 		p.style = attr(t, "val")
 	case "outlineLvl":
@@ -304,6 +364,17 @@ func (w *officeText) end(full xml.Name) {
 		w.props = max(0, w.props-1)
 	case "t":
 		w.inText = false
+	case "ruby":
+		w.ruby = max(0, w.ruby-1)
+	case "rt":
+		w.inRuby = false
+	case "ddList":
+		if f := w.choice; f != nil && f.chosen < len(f.entries) {
+			w.write(f.entries[f.chosen])
+		}
+		w.choice = nil
+	case "checkBox":
+		w.choice = nil
 	case "tr":
 		w.endRow()
 	case "tbl":
@@ -318,6 +389,15 @@ func (w *officeText) end(full xml.Name) {
 
 func (w *officeText) write(s string) {
 	w.size += len(s)
+	switch {
+	case w.inRuby:
+		if len(w.reading) < maxReading {
+			w.reading += s
+		}
+		return
+	case w.ruby == 0 && w.reading != "":
+		s, w.reading = "("+w.reading+")"+s, ""
+	}
 	if n := len(w.formula); n > 0 {
 		w.formula[n-1].text.WriteString(s)
 		return
@@ -336,11 +416,16 @@ func (w *officeText) endParagraph() {
 	if p == nil {
 		return
 	}
+	if w.reading != "" && w.ruby == 0 {
+		w.write("")
+	}
 	w.open = w.open[:len(w.open)-1]
 	text := strings.ReplaceAll(p.text.String(), struck+struck, "")
 	label := ""
 	if w.label != nil {
 		label = w.label(p)
+	} else if number := w.number(p); number != "" {
+		text = number + " " + text
 	}
 	if len(w.tables) > 0 {
 		if label != "" && strings.TrimSpace(text) != "" {
@@ -353,6 +438,50 @@ func (w *officeText) endParagraph() {
 	p.text.WriteString(text)
 	w.paragraph(*p)
 	w.ended()
+}
+
+// number counts a paragraph of a slide and returns its number; "" if it has none. Paragraphs of lower levels do not
+// end the counting.
+func (w *officeText) number(p *officeParagraph) string {
+	level := max(p.level, 0)
+	if strings.TrimSpace(p.text.String()) == "" {
+		return ""
+	}
+	for i := level + 1; i < len(w.counters); i++ {
+		w.counters[i] = listCounter{}
+	}
+	c := &w.counters[level]
+	if p.auto == "" {
+		*c = listCounter{}
+		return ""
+	}
+	if key := p.auto + strconv.Itoa(p.start); c.format != key {
+		*c = listCounter{key, p.start - 1}
+	}
+	c.number++
+	return slideNumeral(c.number, p.auto)
+}
+
+// slideNumeral writes a number in a format of slides, such as alphaLcParenR.
+func slideNumeral(n int, format string) string {
+	text := strconv.Itoa(n)
+	for name, numerals := range map[string]string{"alphaLc": "lowerLetter", "alphaUc": "upperLetter", "romanLc": "lowerRoman", "romanUc": "upperRoman", "circleNum": "decimalEnclosedCircle",
+		"ea1": "chineseCounting", "hebrew2": "hebrew1", "arabic1": "arabicAlpha", "arabic2": "arabicAbjad", "thaiAlpha": "thaiLetters", "thaiNum": "thaiNumbers", "hindiNum": "hindiNumbers"} {
+		if strings.HasPrefix(format, name) {
+			text = numeral(n, numerals)
+		}
+	}
+	switch {
+	case strings.HasSuffix(format, "ParenBoth"):
+		return "(" + text + ")"
+	case strings.HasSuffix(format, "ParenR"):
+		return text + ")"
+	case strings.HasSuffix(format, "Plain"):
+		return text
+	case strings.HasSuffix(format, "Minus"):
+		return text + "-"
+	}
+	return text + "."
 }
 
 func (w *officeText) ended() {

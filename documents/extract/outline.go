@@ -1,6 +1,11 @@
 package extract
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/documents/layout"
+)
 
 // lineKind says what a line of an outline is. List items follow each other without a blank
 // line, and so do table rows; everything else is separated by one.
@@ -51,6 +56,57 @@ func (o *outline) endTable() {
 	if o.last == row {
 		o.last = paragraph
 	}
+}
+
+// sheetRows writes the rows of a sheet, which may have several tables with empty rows between them.
+type sheetRows struct {
+	o     *outline
+	rows  int        // of the open table, with more than one cell
+	isGap bool       // the row before held is empty
+	held  [][]string // the rows after an empty one, until it is known whether they begin a table
+}
+
+func (s *sheetRows) row(cells []string) {
+	several := filled(cells) > 1
+	switch {
+	case filled(cells) == 0:
+		s.end(false)
+		s.isGap = s.rows > 1
+	case !s.isGap:
+		s.write(cells, several)
+	default:
+		s.held = append(s.held, slices.Clone(cells))
+		n := len(s.held)
+		switch {
+		case n > 1 && filled(s.held[n-2]) > 1:
+			s.end(layout.BeginsTable(s.held[n-2], cells))
+		case !several && n > maxTitles:
+			s.end(false)
+		}
+	}
+}
+
+// maxTitles is how many rows of one cell may stand above the header of a table.
+const maxTitles = 3
+
+func (s *sheetRows) write(cells []string, several bool) {
+	if several {
+		s.rows++
+	}
+	s.o.row(cells)
+}
+
+// end writes the rows that were held, as a table of their own if isTable is set.
+func (s *sheetRows) end(isTable bool) {
+	if isTable {
+		s.o.endTable()
+		s.rows = 0
+	}
+	s.isGap = false
+	for _, cells := range s.held {
+		s.write(cells, filled(cells) > 1)
+	}
+	s.held = nil
 }
 
 // joinCells writes cells as rows of web pages are written: "a | b".

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/documents/layout"
 	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
@@ -21,8 +23,10 @@ func joinPages(pages []string) (text string, starts []chat.PageStart) {
 		split[i] = strings.Split(strings.TrimSpace(clean(hyphens.resolve(p))), "\n")
 	}
 	split = withoutRunning(split)
+	joinCut(split)
 	var b strings.Builder
-	last, at := "", 0 // at counts characters
+	var last []string // of the page before
+	at := 0           // counts characters
 	write := func(s string) {
 		b.WriteString(s)
 		at += utf8.RuneCountInString(s)
@@ -32,13 +36,46 @@ func joinPages(pages []string) (text string, starts []chat.PageStart) {
 			continue
 		}
 		if b.Len() > 0 {
-			write(between(last, lines[0]))
+			if continuesTable(last, lines) {
+				write("\n")
+			} else {
+				write(between(last[len(last)-1], lines[0]))
+			}
 		}
 		starts = append(starts, chat.PageStart{Page: i + 1, Start: at})
 		write(strings.Join(lines, "\n"))
-		last = lines[len(lines)-1]
+		last = lines
 	}
 	return b.String(), starts
+}
+
+// continuesTable reports whether the first lines of a page are further rows of the table with which the page
+// before ends: they have as many columns, and do not begin with a header.
+func continuesTable(before, lines []string) bool {
+	above := before[len(before)-rowsFrom(slices.Backward(before)):]
+	rows := lines[:rowsFrom(slices.All(lines))]
+	if len(above) == 0 || len(rows) == 0 || columns(above) != columns(rows) || above[0] == rows[0] {
+		return false
+	}
+	return len(rows) == 1 || !layout.BeginsTable(strings.Split(rows[0], tableBar), strings.Split(rows[1], tableBar))
+}
+
+// rowsFrom counts the rows of a table from the first of the lines on.
+func rowsFrom(lines iter.Seq2[int, string]) (n int) {
+	for _, l := range lines {
+		if !strings.Contains(l, tableBar) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func columns(rows []string) (most int) {
+	for _, r := range rows {
+		most = max(most, strings.Count(r, tableBar)+1)
+	}
+	return most
 }
 
 // edge is how many lines at the top and at the bottom of a page may be header or footer.

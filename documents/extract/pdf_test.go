@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -264,6 +267,17 @@ func TestPDFLayout(t *testing.T) {
 				t.Errorf("%q, %v, want %q", got, err, tc.want)
 			}
 		})
+	}
+}
+
+func TestLineOfAHyphenOnlyIsAHyphen(t *testing.T) {
+	at := func(r rune, left, base float32) glyph {
+		return glyph{r: r, left: left, right: left + 6, base: base, size: 10}
+	}
+	for _, glyphs := range [][]glyph{{at(lineEndHyphen, 50, 700)}, {at(lineEndHyphen, 50, 700), at('3', 50, 400)}} {
+		if got := pageText(pageLines(glyphs)); !strings.HasPrefix(got, "-") {
+			t.Errorf("%q", got)
+		}
 	}
 }
 
@@ -608,6 +622,56 @@ func TestLigaturesOfTeXAreLetters(t *testing.T) {
 	}
 }
 
+// A word that is cut at the end of a page is on the page on which it begins, whatever stands below it.
+func TestWordsThatAreCutAtTheEndOfAPageAreWhole(t *testing.T) {
+	for _, tc := range []struct{ before, after, want string }{
+		{"Der Beitrag zur Kranken-", "versicherung steigt.", "Der Beitrag zur Krankenversicherung\nsteigt."},
+		{"Der Beitrag zur Kranken-", "versicherung, wie er steigt.", "Der Beitrag zur Krankenversicherung,\nwie er steigt."},
+		{"It is a cost-effective way. It is cost-", "effective to rent.", "It is a cost-effective way. It is cost-effective\nto rent."},
+		{"Das betrifft Haupt-", "und Nebenkosten.", "Das betrifft Haupt-\nund Nebenkosten."},
+		{"Bitte senden Sie eine E-", "Mail an uns.", "Bitte senden Sie eine E-Mail\nan uns."},
+		{"From the years 2019-", "2021 on.", "From the years 2019-\n\n2021 on."},
+	} {
+		pages := [][]string{{"Erste Seite.", tc.before, "", "", "", "1"}, {tc.after, "", "", "", "2"}, {"Dritte Seite.", "", "", "", "3"}}
+		for _, footer := range []bool{true, false} {
+			if !footer {
+				pages = [][]string{{"Erste Seite.", tc.before}, {tc.after}, {"Dritte Seite."}}
+			}
+			got, err := All().Content(t.Context(), "pdf", pdf("", pages...))
+			if want := "Erste Seite.\n" + tc.want + "\n\nDritte Seite."; err != nil || got.Text != want {
+				t.Errorf("footer %v: %q, %v, want %q", footer, got.Text, err, want)
+			}
+			if len(got.Pages) != 3 {
+				t.Errorf("pages %v of %q", got.Pages, got.Text)
+			}
+		}
+	}
+}
+
+// TeX draws the mark before its letter, or after it.
+func TestMarksOverALetterAreJoinedWithIt(t *testing.T) {
+	var drawn, want []string
+	for content, text := range map[string]string{
+		`[(Herr M) -111 (\250) 444 (u) (ller)] TJ`:                                 "Herr Müller",
+		`[(of ) -167 ] TJ 2 Ts (\250) Tj 0 Ts [500 (U) (ber)] TJ`:                  "of Über",
+		`[(Fran) -83 (\270) 416 (c) (ois est )] TJ (l) Tj [-83 (\270) 416 (A)] TJ`: "François est l¸A",
+		`[(\307a Fran) (c) 416 (\270) -83 (ois)] TJ`:                               "Ça François",
+		`[(caf) -111 (\264) 444 (e) ( cr) -111 (\210) 444 (e) (pe)] TJ`:            "café crêpe",
+		`[(na) 27 (\250) 305 (\007) (ve, ma) -111 (\230) 444 (n) (ana)] TJ`:        "naïve, mañana",
+		`[(S) -111 (\001) 444 (e) -83 (\001) 416 (s) ( A) 500 (\002) -167 (r)] TJ`: "Sěš År",
+		`[(L) -56 (\005) 389 (o) ( \006) 444 -111 (e)] TJ`:                         "Lő ę",
+		`[(The sign ) (\264) (a, 20 \260C, a^b, ~e)] TJ`:                           "The sign ´a, 20 °C, a^b, ~e",
+	} {
+		drawn, want = append(drawn, fmt.Sprintf("BT /F1 11 Tf 50 %d Td %s ET", 700-16*len(want), content)), append(want, text)
+	}
+	objects := pdfObjects([][]string{nil})
+	objects[2] = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding << /BaseEncoding /WinAnsiEncoding /Differences [1 /caron /ring /breve /dotaccent /hungarumlaut /ogonek /dotlessi] >> >>"
+	objects[3] = stream("", strings.Join(drawn, "\n"))
+	got, err := All().Text(t.Context(), "pdf", pdfOf("", objects...))
+	require.NoError(t, err)
+	require.Equal(t, strings.Join(want, "\n"), got)
+}
+
 // A page that is turned, as those with wide tables are, is read as people see it.
 func TestRowsOfTurnedPagesStayRows(t *testing.T) {
 	for name, matrix := range map[string]string{"left": "0 1 -1 0 %g %g", "right": "0 -1 1 0 %g %g"} {
@@ -625,6 +689,82 @@ func TestRowsOfTurnedPagesStayRows(t *testing.T) {
 		if want := "Berth | Fee\nNorth | 120\nSouth | 95\nWest | 110"; err != nil || !strings.Contains(text, want) {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}
+	}
+}
+
+// drawnTable draws a table whose cells may have several lines: cell by cell, or from the top of the page. at is 0
+// for cells at the top of their rows, and 1 for those at the bottom.
+func drawnTable(rows [][]string, columns []float64, at float64, byLine bool) []byte {
+	type part struct {
+		x, y float64
+		text string
+	}
+	var parts []part
+	y := 700.0
+	for _, cells := range rows {
+		most := 1
+		for _, c := range cells {
+			most = max(most, 1+strings.Count(c, "\n"))
+		}
+		for i, c := range cells {
+			lines := strings.Split(c, "\n")
+			for k, l := range lines {
+				parts = append(parts, part{columns[i], y - 12*(float64(k)+at*float64(most-len(lines))), l})
+			}
+		}
+		y -= 12*float64(most) + 8
+	}
+	if byLine {
+		slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.y, a.y) })
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		fmt.Fprintf(&b, "BT /F1 10 Tf %g %g Td (%s) Tj ET\n", p.x, p.y, p.text)
+	}
+	return pageOf(b.String())
+}
+
+func TestRowsOfCellsWithSeveralLinesStayRows(t *testing.T) {
+	tables := map[string]struct {
+		rows    [][]string
+		columns []float64
+		want    string
+	}{
+		"in the middle": {[][]string{{"Berth", "Description", "Price"}, {"North", "Large berth for boats of up\nto ten metres", "120.00"}, {"South", "Small berth", "80.00"}, {"West", "Berth on the pier that has\nno water in winter and is\nclosed then", "20.00"}, {"East", "Guests only", "9.00"}}, []float64{50, 150, 400},
+			"Berth | Description | Price\nNorth | Large berth for boats of up to ten metres | 120.00\nSouth | Small berth | 80.00\nWest | Berth on the pier that has no water in winter and is closed then | 20.00\nEast | Guests only | 9.00"},
+		"in the first": {[][]string{{"Description", "Price", "Unit"}, {"Large berth for boats of up\nto ten metres", "120.00", "day"}, {"Small berth", "80.00", "day"}, {"Berth on the pier that has\nno water in winter and is\nclosed then", "20.00", "day"}}, []float64{50, 300, 400},
+			"Description | Price | Unit\nLarge berth for boats of up to ten metres | 120.00 | day\nSmall berth | 80.00 | day\nBerth on the pier that has no water in winter and is closed then | 20.00 | day"},
+		"in several": {[][]string{{"Name of\nthe berth", "Who may\nuse it"}, {"North", "Boats of up to\nten metres"}, {"South of\nthe pier", "Guests"}, {"West", "Nobody"}}, []float64{50, 300},
+			"Name of the berth | Who may use it\nNorth | Boats of up to ten metres\nSouth of the pier | Guests\nWest | Nobody"},
+	}
+	for name, tc := range tables {
+		for _, at := range []float64{0, 0.5, 1} {
+			for _, byLine := range []bool{false, true} {
+				if byLine && name == "in several" { // a page that is drawn from the top has no more than the distances
+					continue
+				}
+				got, err := All().Text(t.Context(), "pdf", drawnTable(tc.rows, tc.columns, at, byLine))
+				if err != nil || got != tc.want {
+					t.Errorf("%s, at %g, line by line %v: %q, %v, want %q", name, at, byLine, got, err, tc.want)
+				}
+			}
+		}
+	}
+}
+
+// Rows that stand close, with empty cells or labels between them, are not joined.
+func TestRowsAreNotTakenForLinesOfACell(t *testing.T) {
+	var b strings.Builder
+	for i, cells := range [][]string{{"Berth", "Price", "State"}, {"North", "120.00", "free"}, {"South"}, {"West", "20.00", "taken"}, {"Guests"}, {"East", "", "free"}, {"Pier", "9.00", "free"}} {
+		for c, text := range cells {
+			if text != "" {
+				fmt.Fprintf(&b, "BT /F1 10 Tf %d %d Td (%s) Tj ET\n", 50+150*c, 700-13*i, text)
+			}
+		}
+	}
+	got, err := All().Text(t.Context(), "pdf", pageOf(b.String()))
+	if want := "Berth | Price | State\nNorth | 120.00 | free\nSouth\nWest | 20.00 | taken\nGuests\nEast |  | free\nPier | 9.00 | free"; err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
 
@@ -708,5 +848,48 @@ func TestLinesFromRightToLeftAreNotJoined(t *testing.T) {
 	}
 	if got := pageText(pageLines(glyphs)); got != "שלום עולם\nהיום חם" {
 		t.Errorf("%q", got)
+	}
+}
+
+// hebrewFont maps the capitals of a font to Hebrew letters.
+const hebrewFont = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange " +
+	"3 beginbfrange <20> <3f> <0020> <41> <5a> <05d0> <61> <7a> <0061> endbfrange endcmap end end"
+
+func TestTablesFromRightToLeftKeepTheirCells(t *testing.T) {
+	visual := func(s string) string { // its words as they stand on the page
+		words := strings.Fields(s)
+		slices.Reverse(words)
+		for i, w := range words {
+			if w[0] >= 'A' && w[0] <= 'Z' {
+				letters := []byte(w)
+				slices.Reverse(letters)
+				words[i] = string(letters)
+			}
+		}
+		return strings.Join(words, " ")
+	}
+	columns := []float64{550, 400, 200} // where the cells end
+	for _, fromRight := range []bool{true, false} {
+		var b strings.Builder
+		for i, cells := range [][]string{{"ABC", "DEFG", "HIJ"}, {"KLM NOP", "QRS 25 TUV", "120.00"}, {"AAB", "", "80.00"}, {"", "9", "9.00"}, {"XYZ", "word AB", ""}} {
+			draw := ""
+			for c, text := range cells {
+				if text = visual(text); text != "" {
+					one := fmt.Sprintf("BT /F1 10 Tf %g %d Td (%s) Tj ET\n", columns[c]-6*float64(len(text)), 700-20*i, text)
+					if draw += one; fromRight {
+						continue
+					}
+					draw = one + strings.TrimSuffix(draw, one)
+				}
+			}
+			b.WriteString(draw)
+		}
+		objects := pdfObjects([][]string{{"x"}})
+		objects[2] = "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 6 0 R >>"
+		objects[3] = stream("", b.String())
+		got, err := All().Text(t.Context(), "pdf", pdfOf("", append(objects, stream("", hebrewFont))...))
+		if want := "אבג | דהוז | חטי\nךכל םמן | נסע 25 ףפץ | 120.00\nאאב |  | 80.00\n | 9 | 9.00\nקרש | word אב"; err != nil || got != want {
+			t.Errorf("from the right %v: %q, %v, want %q", fromRight, got, err, want)
+		}
 	}
 }

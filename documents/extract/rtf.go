@@ -30,7 +30,7 @@ type rtfGroup struct {
 	enc    encoding.Encoding
 	fonts  bool   // it is the table of fonts
 	note   int    // where the text of a footnote, header or footer begins, from 1; 0: it is none
-	edge   string // "Header" or "Footer"; empty: it is a footnote
+	edge   string // "Header", "Footer", "annotation", "atnauthor" or textBox; empty: it is a footnote
 }
 
 // rtfReader reads RTF, which is a sequence of groups, control words and text.
@@ -54,6 +54,7 @@ type rtfReader struct {
 	high   int // the first half of a character beyond 16 bits
 	count  int // footnotes so far
 	notes  []string
+	author string   // of the next comment
 	edges  []string // headers and footers, each once
 }
 
@@ -217,7 +218,7 @@ func (r *rtfReader) word(word string, n int) {
 	}
 	switch word {
 	case "fonttbl", "colortbl", "stylesheet", "info", "pict", "object", "themedata", "datastore", "latentstyles", "generator", "fldinst",
-		"listtable", "listoverridetable", "revtbl", "rsidtbl", "xmlnstbl", "nonesttables", "nonshppict", "deleted", "private", "bkmkstart", "bkmkend":
+		"listtable", "listoverridetable", "revtbl", "rsidtbl", "xmlnstbl", "nonesttables", "nonshppict", "deleted", "private", "bkmkstart", "bkmkend", "sp", "shprslt":
 		if word != "deleted" || on {
 			r.group.skip = true
 			r.group.fonts = word == "fonttbl"
@@ -282,7 +283,7 @@ func (r *rtfReader) word(word string, n int) {
 		if n := len(r.inner); n > 0 {
 			r.inner[n-1].endRow()
 		}
-	case "nesttableprops": // is for programs that know tables in cells
+	case "nesttableprops", "shpgrp", "shpinst", "do": // is for programs that know tables in cells, or text boxes
 		k := len(r.groups)
 		r.group.skip = k == 0 || r.groups[k-1].skip
 	case "intbl":
@@ -307,6 +308,10 @@ func (r *rtfReader) word(word string, n int) {
 		}
 	case "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf":
 		r.group.skip = !r.beginNote(strings.ToUpper(word[:1]) + word[1:6])
+	case "shptxt", "dptxbxtext":
+		r.beginNote(textBox)
+	case "annotation", "atnauthor":
+		r.group.skip = !r.beginNote(word)
 	case "super":
 		r.flush()
 		r.group.run.raised = on
@@ -458,12 +463,22 @@ func (r *rtfReader) endNote(from int, edge string) {
 	note := strings.TrimSpace(strings.ReplaceAll(text[from:], struck+struck, ""))
 	r.text.Reset()
 	r.text.WriteString(text[:from])
-	if edge == "" {
+	switch edge {
+	case "":
 		r.notes = append(r.notes, superscript(strconv.Itoa(r.count))+" "+note)
-		return
+	case textBox:
+		r.notes = append(r.notes, note)
+	case "atnauthor":
+		r.author = note
+	case "annotation":
+		r.notes, r.author = append(r.notes, commentText(r.author, note)), ""
+	default:
+		r.edges = addEdge(r.edges, edge, note)
 	}
-	r.edges = addEdge(r.edges, edge, note)
 }
+
+// textBox is the kind of a note that is the text of a box.
+const textBox = "box"
 
 func (r *rtfReader) writeNotes() {
 	for _, n := range r.notes {

@@ -57,6 +57,7 @@ func sheetsText(a *archive) (_ string, err error) {
 	}
 	defer func() { err = errors.Join(err, book.Close()) }()
 	dropEmptyStyles(book)
+	markRuns(book)
 	if err := clearDates(book); err != nil {
 		return "", err
 	}
@@ -64,7 +65,7 @@ func sheetsText(a *archive) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	r := sheetReader{a: a, book: book, computed: maxFormulas, unusual: unusualStyles(book)}
+	r := sheetReader{a: a, book: book, computed: maxFormulas, unusual: unusualStyles(book), struck: struckStyles(book)}
 	for _, name := range book.GetSheetList() {
 		if parts[name].hidden {
 			continue
@@ -91,6 +92,56 @@ func dropEmptyStyles(book *excelize.File) {
 
 // emptyStyle matches the beginning of a cell's tag up to a style without a value.
 var emptyStyle = lazyregexp.New(`(<(?:\w+:)?c\b[^<>]*?) s=""`)
+
+// markRuns writes parts of texts that are raised, lowered or struck through as such, which excelize joins with
+// the text around them.
+func markRuns(book *excelize.File) {
+	book.Pkg.Range(func(name, content any) bool {
+		part, ok := content.([]byte)
+		if !ok || !strings.EqualFold(name.(string), "xl/sharedStrings.xml") && !strings.HasPrefix(name.(string), "xl/worksheets/") || !bytes.Contains(part, []byte("vertAlign")) && !bytes.Contains(part, []byte("strike")) {
+			return true
+		}
+		book.Pkg.Store(name, withMarks(part))
+		return true
+	})
+}
+
+// withMarks returns an XML part with the texts of its runs marked: "<r><rPr><strike/></rPr><t>900</t></r>".
+func withMarks(part []byte) []byte {
+	tag := []byte("rPr>") // ends the tags around the properties of a run
+	var out []byte
+	for {
+		from := bytes.Index(part, tag)
+		if from < 0 {
+			return append(out, part...)
+		}
+		from += len(tag)
+		length := bytes.Index(part[from:], tag)
+		if length < 0 {
+			return append(out, part...)
+		}
+		look := part[from : from+length]
+		of := officeRun{raised: bytes.Contains(look, []byte(`"superscript"`)), lowered: bytes.Contains(look, []byte(`"subscript"`))}
+		of.struck = bytes.Contains(look, []byte("strike")) && struckRun.Match(look)
+		end := from + length + len(tag)
+		m := []int(nil)
+		if of != (officeRun{}) {
+			m = runText.FindSubmatchIndex(part[end:])
+		}
+		if m != nil {
+			out = append(append(out, part[:end+m[2]]...), of.mark(string(part[end+m[2]:end+m[3]]))...)
+			end += m[3]
+		} else {
+			out = append(out, part[:end]...)
+		}
+		part = part[end:]
+	}
+}
+
+var (
+	runText   = lazyregexp.New(`^\s*<(?:\w+:)?t(?:\s[^<>]*)?>([^<]+)`)
+	struckRun = lazyregexp.New(`<(?:\w+:)?strike(?:\s*/|\s+val="(?:1|true)")`)
+)
 
 // parsedAsWhole reports whether excelize parses a part into structures in memory, which are
 // many times larger than the XML. Excelize streams sheets and long lists of strings.
@@ -227,6 +278,7 @@ type sheetReader struct {
 	cells    int
 	computed int            // how many formulas may still be computed
 	unusual  map[int]string // the formats of cells that numberWriter writes, by the cells' style
+	struck   map[int]bool   // styles of cells whose text is struck through
 	numbers  numberWriter
 	tables   map[string][]excelize.Table // of the sheet that is being read
 }
@@ -239,6 +291,8 @@ type sheetShape struct {
 	formulas map[int][]int          // columns with a formula that has no stored value, by row
 	found    int                    // how many they are
 	numbers  map[int]map[int]string // of cells with an unusual format, by row and column
+	struck   map[int][]int          // columns of cells that are struck through, by row
+	strikes  int                    // how many they are
 }
 
 // sheetArea is a range of cells, counted from 1.
@@ -257,6 +311,7 @@ func (r *sheetReader) write(name, part string) error {
 		return err
 	}
 	defer rows.Close()
+	out := sheetRows{o: &r.o}
 	for number := 1; rows.Next(); number++ {
 		hidden := rows.GetRowOpts().Hidden
 		columns, err := rows.Columns()
@@ -269,9 +324,10 @@ func (r *sheetReader) write(name, part string) error {
 		}
 		columns = r.values(name, number, columns, shape)
 		if !hidden {
-			r.o.row(columns)
+			out.row(columns)
 		}
 	}
+	out.end(false)
 	if err := rows.Error(); err != nil {
 		return err
 	}
@@ -300,6 +356,7 @@ func (r *sheetReader) values(name string, row int, columns []string, shape sheet
 		}
 	}
 	for i, text := range columns {
+		columns[i] = strings.ReplaceAll(text, struck+struck, "") // between runs
 		if longNumber.MatchString(text) {
 			cell, _ := excelize.CoordinatesToCellName(i+1, row)
 			if raw, err := r.book.GetCellValue(name, cell, excelize.Options{RawCellValue: true}); err == nil {
@@ -310,6 +367,11 @@ func (r *sheetReader) values(name string, row int, columns []string, shape sheet
 	for column, text := range shape.numbers[row] {
 		if column <= len(columns) {
 			columns[column-1] = text
+		}
+	}
+	for _, column := range shape.struck[row] {
+		if column <= len(columns) && !strings.Contains(columns[column-1], struck) {
+			columns[column-1] = strike(columns[column-1])
 		}
 	}
 	own := 0
@@ -420,6 +482,7 @@ var (
 	pageEdges     = lazyregexp.New(`<(?:\w+:)?((?:odd|even|first)(?:Header|Footer))[^>]*>([^<]*)<`)
 	emptyFormula  = lazyregexp.New(`<(?:\w+:)?c\s[^>]*?\br=["']([A-Z]+\d+)["'][^>]*>\s*<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>`)
 	numberCell    = lazyregexp.New(`<(?:\w+:)?c\s([^>]*[^>/])>\s*(?:<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?<(?:\w+:)?v>([^<]+)</`)
+	cellTag       = lazyregexp.New(`<(?:\w+:)?c\s([^<>]*)>`)
 	cellAttribute = lazyregexp.New(`\b([rst])=["']([^"']*)["']`)
 	tableColumn   = lazyregexp.New(`(?:\b([A-Za-z_][\w.]*))?\[([^\[\]#@]+)\]`)
 	edgeCode      = lazyregexp.New(`&(?:"[^"]*"|K[0-9A-Fa-f+-]{5,6}|\d+|[PN][+-]\d+|[LCRPNDTZFAGBIUESXYOH+-])`)
@@ -436,7 +499,7 @@ func (r *sheetReader) shape(part string) (sheetShape, error) {
 		return s, nil // excelize says what is wrong
 	}
 	defer in.Close()
-	s.formulas, s.numbers = map[int][]int{}, map[int]map[int]string{}
+	s.formulas, s.numbers, s.struck = map[int][]int{}, map[int]map[int]string{}, map[int][]int{}
 	seen := map[string]bool{}
 	// Elements are found in blocks that end with a tag; each block begins with the tags at the
 	// end of the one before, in which a cell may have begun.
@@ -518,6 +581,7 @@ func (r *sheetReader) scan(block []byte, s *sheetShape, seen map[string]bool) {
 		}
 	}
 	r.scanNumbers(block, s)
+	r.scanStruck(block, s)
 	if slices.ContainsFunc([]string{"f></c>", "f></x:c>", "<v></v>", "<v/>", "/></c>"}, func(end string) bool { return bytes.Contains(block, []byte(end)) }) {
 		for _, m := range emptyFormula.FindAllSubmatch(block, -1) {
 			if column, row, err := excelize.CellNameToCoordinates(string(m[1])); err == nil && s.found < maxFormulas && column <= maxColumns {
@@ -555,6 +619,43 @@ func (r *sheetReader) scanNumbers(block []byte, s *sheetShape) {
 			s.numbers[row][column] = text
 		}
 	}
+}
+
+// scanStruck finds the cells that are struck through.
+func (r *sheetReader) scanStruck(block []byte, s *sheetShape) {
+	if len(r.struck) == 0 {
+		return
+	}
+	for _, m := range cellTag.FindAllSubmatch(block, -1) {
+		name, style := "", 0
+		for _, pair := range cellAttribute.FindAllSubmatch(m[1], -1) {
+			switch string(pair[1]) {
+			case "r":
+				name = string(pair[2])
+			case "s":
+				style, _ = strconv.Atoi(string(pair[2]))
+			}
+		}
+		if column, row, err := excelize.CellNameToCoordinates(name); r.struck[style] && err == nil && s.strikes < maxUnusual {
+			s.struck[row] = append(s.struck[row], column)
+			s.strikes++
+		}
+	}
+}
+
+// struckStyles returns the styles of cells whose text is struck through.
+func struckStyles(book *excelize.File) map[int]bool {
+	out := map[int]bool{}
+	if book.Styles == nil || book.Styles.CellXfs == nil || book.Styles.Fonts == nil {
+		return out
+	}
+	fonts := book.Styles.Fonts.Font
+	for i, xf := range book.Styles.CellXfs.Xf {
+		if id := xf.FontID; id != nil && *id >= 0 && *id < len(fonts) && fonts[*id] != nil && fonts[*id].Strike != nil && fonts[*id].Strike.Value() {
+			out[i] = true
+		}
+	}
+	return out
 }
 
 // unusualStyles returns the formats that numberWriter writes, by the style of cells.

@@ -18,8 +18,9 @@ var slidesFile = officeFile(Type{
 }, []string{"openxmlformats-officedocument.presentationml."}, slidesText)
 
 // slidesText returns the text of the slides in their order, each below a heading with its
-// number and title, with its charts and diagrams, the speaker's notes and comments. Footers
-// are at the end, once.
+// number and title, with its charts and diagrams, the speaker's notes and comments. Slides that
+// are not shown are called hidden: people see them while they work on the file. Footers are at
+// the end, once.
 func slidesText(a *archive) (string, error) {
 	slides, err := slideParts(a)
 	if err != nil {
@@ -117,6 +118,9 @@ func (d *presentation) writeSlide(part string, number int) error {
 		return err
 	}
 	name := fmt.Sprintf("Slide %d", number)
+	if w.isHidden {
+		name += " (hidden)"
+	}
 	if t := strings.TrimSpace(strings.Join(title, " ")); t != "" {
 		name += ": " + t
 	}

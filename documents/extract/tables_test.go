@@ -2,11 +2,14 @@ package extract
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/xuri/excelize/v2"
+
+	"github.com/palaver-chat/palaver/documents/tables"
 )
 
 func wordTable(rows ...string) string { return "<w:tbl>" + strings.Join(rows, "") + "</w:tbl>" }
@@ -118,4 +121,81 @@ func TestRowsAfterATableInACellHaveTheHeaderAgainIfTheirTableHasLabels(t *testin
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
+}
+
+func TestEachTableOfASheetHasItsOwnHeader(t *testing.T) {
+	for name, tc := range map[string]struct {
+		rows [][]string
+		want string
+	}{
+		"two tables":              {[][]string{{"Bank", "Ratio"}, {"North", "8.5"}, {}, {"Town", "People"}, {"Bern", "134000"}}, "Bank | Ratio\nNorth | 8.5\n\nTown | People\nBern | 134000"},
+		"a title over the second": {[][]string{{"Bank", "Ratio"}, {"North", "8.5"}, {}, {"Towns"}, {"Town", "2024", "2025"}, {"Bern", "134000", "135000"}}, "Bank | Ratio\nNorth | 8.5\n\nTowns\nTown | 2024 | 2025\nBern | 134000 | 135000"},
+		"rows after a spacer":     {[][]string{{"Bank", "Ratio"}, {"North", "8.5"}, {}, {"South", "9.5"}, {}, {}, {"West", "7.5"}}, "Bank | Ratio\nNorth | 8.5\nSouth | 9.5\nWest | 7.5"},
+		"groups after spacers":    {[][]string{{"銀行", "比率", "年"}, {"北", "8.5", "2024"}, {}, {"南部"}, {"南", "9.5", "2025"}}, "銀行 | 比率 | 年\n北 | 8.5 | 2024\n南部\n南 | 9.5 | 2025"},
+		"a row with words only":   {[][]string{{"Bank", "Note", "Ratio"}, {"North", "new", "8.5"}, {}, {"South", "closed"}, {"West", "old", "7.5"}}, "Bank | Note | Ratio\nNorth | new | 8.5\nSouth | closed\nWest | old | 7.5"},
+		"words only":              {[][]string{{"Name", "Role"}, {"Ann", "chair"}, {}, {"Bo", "clerk"}, {"Cy", "cook"}}, "Name | Role\nAnn | chair\nBo | clerk\nCy | cook"},
+		"a spacer at the end":     {[][]string{{"Bank", "Ratio"}, {"North", "8.5"}, {}, {"Source:"}, {"a bank"}, {"and one"}, {"more"}}, "Bank | Ratio\nNorth | 8.5\nSource:\na bank\nand one\nmore"},
+		"empty row below header":  {[][]string{{"Bank", "Place"}, {}, {"North", "Bern"}, {"South", "9"}}, "Bank | Place\nNorth | Bern\nSouth | 9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			book := excelize.NewFile()
+			var list, ods strings.Builder
+			for i, cells := range tc.rows {
+				require.NoError(t, book.SetSheetRow("Sheet1", fmt.Sprint("A", i+1), &cells))
+				list.WriteString(strings.Join(cells, ",") + "\n")
+				ods.WriteString("<table:table-row>")
+				for _, c := range cells {
+					ods.WriteString("<table:table-cell><text:p>" + c + "</text:p></table:table-cell>")
+				}
+				ods.WriteString("</table:table-row>")
+			}
+			var raw bytes.Buffer
+			require.NoError(t, book.Write(&raw))
+			open := zipped(map[string]string{"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b"><office:body><office:spreadsheet><table:table table:name="Sheet1">` + ods.String() + `</table:table></office:spreadsheet></office:body></office:document-content>`})
+			require.Equal(t, tc.want, read(t, "a.csv", list.String()).Text)
+			require.Equal(t, "## Sheet1\n\n"+tc.want, read(t, "a.xlsx", raw.String()).Text)
+			require.Equal(t, "## Sheet1\n\n"+tc.want, read(t, "a.ods", string(open)).Text)
+		})
+	}
+}
+
+// The passages of a table that goes on over pages have the names of its columns.
+func TestTableGoesOnOverPages(t *testing.T) {
+	rows := func(page int) (out string) {
+		for i := range 40 {
+			out += fmt.Sprintf("Berth %d-%d | pier %d | %d.00\n", page, i, page, 10*i)
+		}
+		return strings.TrimSpace(out)
+	}
+	headers := func(pages ...string) (out []string) {
+		text, starts := joinPages(pages)
+		require.Len(t, starts, len(pages))
+		for i, p := range pages {
+			first, _, _ := strings.Cut(p, "\n")
+			require.True(t, strings.HasPrefix(string([]rune(text)[starts[i].Start:]), first), "page %d begins at its text", i+1)
+		}
+		for _, table := range tables.Find(text) {
+			out = append(out, fmt.Sprintf("%s:%d", table.Columns[0].Name, len(table.Rows)))
+		}
+		return out
+	}
+	require.Equal(t, []string{"Berth:121"}, headers("Berth | Place | Price\n"+rows(1), rows(2), rows(3)+"\nTotal |  | 23400.00\n\nThe prices are without tax."))
+	require.Equal(t, []string{"Berth:40", "Town:2"}, headers("Berth | Place | Price\n"+rows(1), "Town | Land | People\nBern | CH | 134000\nBonn | DE | 330000"), "a new table begins")
+	require.Equal(t, []string{"Berth:40", "Berth:40"}, headers("Berth | Place | Price\n"+rows(1), "Berth | Place | Price\n"+rows(2)), "the header stands there again")
+	require.Equal(t, []string{"Berth:40", "column 1:2"}, headers("Berth | Place | Price\n"+rows(1), "Bern | 134000\nBonn | 330000"), "another number of columns")
+}
+
+func TestSheetsKeepRaisedLoweredAndStruckCharacters(t *testing.T) {
+	book := excelize.NewFile()
+	plain, sup, sub, gone := &excelize.Font{}, &excelize.Font{VertAlign: "superscript"}, &excelize.Font{VertAlign: "subscript"}, &excelize.Font{Strike: true, Bold: true}
+	require.NoError(t, book.SetCellRichText("Sheet1", "A1", []excelize.RichTextRun{{Text: "120", Font: plain}, {Text: "3", Font: sup}, {Text: " & H", Font: plain}, {Text: "2", Font: sub}, {Text: "O", Font: plain}}))
+	require.NoError(t, book.SetCellRichText("Sheet1", "B1", []excelize.RichTextRun{{Text: "Rent ", Font: plain}, {Text: "900", Font: gone}, {Text: " euros", Font: gone}, {Text: " 950", Font: plain}}))
+	style, err := book.NewStyle(&excelize.Style{Font: gone})
+	require.NoError(t, err)
+	require.NoError(t, book.SetSheetRow("Sheet1", "A2", &[]any{"Fee", 80, 95}))
+	require.NoError(t, book.SetCellStyle("Sheet1", "B2", "B2", style))
+	require.NoError(t, book.SetCellStyle("Sheet1", "D2", "E2", style))
+	var raw bytes.Buffer
+	require.NoError(t, book.Write(&raw))
+	require.Equal(t, "## Sheet1\n\n120³ & H₂O | Rent ~~900~~ ~~euros~~ 950\nFee | ~~80~~ | 95", read(t, "a.xlsx", raw.String()).Text)
 }

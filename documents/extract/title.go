@@ -90,7 +90,7 @@ func firstHeading(text string, marked bool) string {
 var (
 	markdownLink = lazyregexp.New(`!?\[([^\]]*)\]\([^)]*\)`)
 	htmlTag      = lazyregexp.New(`</?[a-zA-Z][^>]*>`)
-	slideNumber  = lazyregexp.New(`^Slide \d+(: |$)`)
+	slideNumber  = lazyregexp.New(`^Slide \d+(?: \(hidden\))?(: |$)`)
 	// sectionTitle matches the title of a part of a document.
 	sectionTitle = lazyregexp.New(`^(?i:(article|section|chapter|clause|part|annex|appendix|schedule|rule|page|slide|artikel|abschnitt|kapitel|teil|anhang|seite|folie)\s+[\divxlc]+\b|§|\d+(\.\d+)*[.)]?\s)`)
 	// fileTitle matches what programs write into metadata instead of a title.

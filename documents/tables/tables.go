@@ -62,11 +62,8 @@ type Cell struct {
 	Day      figures.Day
 }
 
-// Limits of what is read of a text.
-const (
-	maxColumns = 200
-	maxLabel   = 240 // bytes of a line between rows that is a label of the rows below it
-)
+// maxColumns limits how many columns of a table are read.
+const maxColumns = 200
 
 // Find returns the tables of a text in its order. A table has at least two columns, and one row
 // below its header, if it has one.
@@ -103,37 +100,19 @@ func Find(text string) []Table {
 			}
 			continue
 		}
-		if len(open) > 0 && !apart && isLabel(text, b) && rowFollows(text, blocks[i:]) {
-			open = append(open, line{cells: []string{said}, start: b.Start, end: b.End})
+		if len(open) > 0 && !apart && layout.IsLabel(text, blocks[i:], len(open)) {
+			open = append(open, line{cells: []string{strings.ReplaceAll(said, "\n", " ")}, start: b.Start, end: b.End})
 			continue
 		}
 		end()
 		if b.Kind == layout.Heading {
 			heading, above = b.Title, ""
-		} else if above = ""; len(said) <= maxLabel && !strings.HasPrefix(said, "![") {
+		} else if above = ""; len(said) <= layout.MaxLabel && !strings.HasPrefix(said, "![") {
 			above = strings.Join(strings.Fields(said), " ")
 		}
 	}
 	end()
 	return out
-}
-
-// isLabel reports whether a block can be a label within a table, which stands alone in its line.
-func isLabel(text string, b layout.Block) bool {
-	return b.End-b.Start <= maxLabel && !strings.Contains(text[b.Start:b.End], "\n") && b.Kind != layout.Heading
-}
-
-// rowFollows reports whether a row stands in the lines below the first block, after at most two labels more.
-func rowFollows(text string, blocks []layout.Block) bool {
-	for i := 1; i < min(len(blocks), 4) && !strings.Contains(text[blocks[i-1].End:blocks[i].Start], "\n\n"); i++ {
-		switch b := blocks[i]; {
-		case b.Kind == layout.Row || strings.Contains(text[b.Start:b.End], " | "):
-			return true
-		case !isLabel(text, b):
-			return false
-		}
-	}
-	return false
 }
 
 // follows reports whether a block stands in the line below block i.

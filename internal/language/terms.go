@@ -10,7 +10,7 @@ import (
 
 // TermsVersion is the version of the rules of Terms. Add one with each change of what texts are
 // indexed by: documents with another version are indexed again.
-const TermsVersion = 2
+const TermsVersion = 3
 
 // Term is a word of a search, or a piece of one. Its forms are the terms of the index that it
 // matches, the most likely first.
@@ -168,6 +168,12 @@ func (t *tokenizer) next(at int) piece {
 		switch {
 		case k == kindInvisible && p.kind != kindGap:
 			clean = false
+		case at+i < p.end: // within a line end
+			continue
+		case k == kindGap && p.kind == kindDense && lineEnd(t.text[at+i:]) > 0:
+			clean = false
+			p.end = at + i + lineEnd(t.text[at+i:])
+			continue
 		case k == kindGap && p.kind == kindWord && isApostrophe(r) && startsLetter(t.text[at+i+utf8.RuneLen(r):]):
 		case k == kindGap || k == kindInvisible:
 			return t.cut(p, clean)
@@ -184,6 +190,17 @@ func (t *tokenizer) next(at int) piece {
 		p.end = at + i + utf8.RuneLen(r)
 	}
 	return t.cut(p, clean)
+}
+
+// lineEnd returns the length of the line end, and the spaces around it, with which a text begins, if a script
+// without spaces goes on in the next line: a word may be broken there. Otherwise it returns 0.
+func lineEnd(text string) int {
+	rest, found := strings.CutPrefix(strings.TrimLeft(text, " \t"), "\n")
+	rest = strings.TrimLeft(rest, " \t")
+	if next, _ := utf8.DecodeRuneInString(rest); !found || !IsDense(next) {
+		return 0
+	}
+	return len(text) - len(rest)
 }
 
 // changesDirection reports whether of the letters before r and r itself one is Latin and the other
@@ -206,7 +223,7 @@ func (t *tokenizer) cut(p piece, clean bool) piece {
 	p.text = t.text[p.start:p.end]
 	if !clean {
 		p.text = strings.Map(func(r rune) rune {
-			if kindOf(r) == kindInvisible {
+			if k := kindOf(r); k == kindInvisible || k == kindGap && p.kind == kindDense {
 				return -1
 			}
 			return r
@@ -505,9 +522,8 @@ func (c *formCache) put(lang, w string, forms []string) {
 // words in it.
 func (t *tokenizer) pairs(run string) {
 	clusters := clustersOf(Fold(run))
-	han := unicode.Is(unicode.Han, []rune(run)[0])
-	if len(clusters) == 1 || han && t.indexing {
-		for _, c := range clusters {
+	for _, c := range clusters {
+		if r, _ := utf8.DecodeRuneInString(c); len(clusters) == 1 || t.indexing && unicode.Is(unicode.Han, r) {
 			t.add(false, c)
 		}
 	}

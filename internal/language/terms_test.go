@@ -57,6 +57,20 @@ func TestWordsAreFoundInTheFormsOfTheirLanguage(t *testing.T) {
 	}
 }
 
+func TestWordsOfScriptsWithoutSpacesAreFoundAcrossTheEndOfALine(t *testing.T) {
+	for _, c := range []struct{ lang, word, text string }{
+		{"zh", "住宿标准", "员工出差住\n宿标准为每晚六百元。"}, {"zh", "住宿", "出差住 \n  宿"}, {"zh", "增值税发票", "增\n值税发\n票"},
+		{"ja", "データ", "デー\nタ管理室"}, {"ja", "宿泊費", "一泊の宿\n泊費は一万円"}, {"ja", "税", "これは\n税金です"}, {"ja", "税", "この税です"}, {"th", "ค่าเช่า", "ค่า\nเช่ารายเดือน"},
+	} {
+		require.True(t, matches(c.word, []string{"", c.lang}, c.text, c.lang), "%s %q in %q: %v", c.lang, c.word, c.text, Index(c.text, c.lang))
+	}
+	for _, c := range []struct{ lang, word, text string }{
+		{"zh", "住宿", "出差住\n\n宿"}, {"zh", "住宿", "出差住。\n宿"}, {"zh", "住宿", "出差住 宿"}, {"de", "Hausboot", "das Haus\nBoot"},
+	} {
+		require.False(t, matches(c.word, []string{"", c.lang}, c.text, c.lang), "%s %q in %q", c.lang, c.word, c.text)
+	}
+}
+
 func TestNumbersAndCodesAreFoundInOtherWritings(t *testing.T) {
 	for _, c := range [][2]string{
 		{"1190", "The total is 1,190.00 euros"}, {"1190", "1.190,00 EUR"}, {"1190", "1 190 €"}, {"1190", "1'190.50"}, {"1190", "1’190"}, {"1,190.00", "1190"},

@@ -80,6 +80,10 @@ func (r *Regexp) ReplaceAll(src, by []byte) []byte {
 	return r.compiled().ReplaceAll(src, by)
 }
 
+func (r *Regexp) FindSubmatchIndex(b []byte) []int {
+	return r.compiled().FindSubmatchIndex(b)
+}
+
 func (r *Regexp) ReplaceAllString(s, by string) string {
 	return r.compiled().ReplaceAllString(s, by)
 }
