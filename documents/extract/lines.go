@@ -51,12 +51,17 @@ func pageLines(glyphs []glyph) []pageLine {
 		}
 		row, last = nil, -1
 	}
-	for _, g := range glyphs {
+	for i, g := range glyphs {
+		if isLineEndHyphen(g.r) {
+			g.r = lineEndHyphen
+			if i+1 < len(glyphs) && isBeside(g, glyphs[i+1]) { // pdfium takes any sign of this number for one
+				g.r = '-'
+			}
+		}
 		switch {
 		case g.r == '\r' || g.r == '\n':
 			end()
-		case isLineEndHyphen(g.r):
-			g.r = lineEndHyphen
+		case g.r == lineEndHyphen:
 			row = append(row, g)
 			end()
 		default:
@@ -106,6 +111,12 @@ func beginsLine(a, g glyph) bool {
 // isLineEndHyphen: pdfium has U+0002 for a hyphen at the end of a line, after which it does
 // not end the line.
 func isLineEndHyphen(r rune) bool { return r == 2 || r == lineEndHyphen }
+
+// isBeside reports whether b stands right behind a in the same line.
+func isBeside(a, b glyph) bool {
+	gap := b.left - a.right
+	return a.size > 0 && b.size > 0 && abs(b.base-a.base) < 0.5*a.size && gap > -0.3*a.size && gap < a.size
+}
 
 // box returns where a run of glyphs is, with the base and the size of its largest ones.
 func box(row []glyph) (left, right, base, size float32, ok bool) {

@@ -281,6 +281,18 @@ func TestLineOfAHyphenOnlyIsAHyphen(t *testing.T) {
 	}
 }
 
+// Some fonts give another sign the number with which pdfium marks a hyphen at the end of a line.
+func TestHyphenWithinALineEndsNone(t *testing.T) {
+	var glyphs []glyph
+	for i, r := range []rune{'a', 2, 'b', ' ', 'c', 2} {
+		glyphs = append(glyphs, glyph{r: r, left: float32(50 + 6*i), right: float32(56 + 6*i), base: 700, size: 10})
+	}
+	glyphs = append(glyphs, glyph{r: 'd', left: 50, right: 56, base: 688, size: 10})
+	if got := newHyphens(nil).resolve(pageText(pageLines(glyphs))); got != "a-b c-d" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestSpacesOfThePageThatAreNoneInTheText(t *testing.T) {
 	row := func(s string) (out []glyph) {
 		for i, r := range []rune(s) {
