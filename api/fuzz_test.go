@@ -100,7 +100,7 @@ func (s fuzzTarget) send(t testing.TB, route gin.RouteInfo, from hostile) (statu
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	w := &impatient{ResponseRecorder: httptest.NewRecorder(), leave: func() {}}
+	w := &leavingClient{ResponseRecorder: httptest.NewRecorder(), leave: func() {}}
 	if strings.Contains(from.query, "thread") { // ?follow=thread goes on until its client disconnects
 		w.leave = cancel
 	}
@@ -213,13 +213,13 @@ func (s fuzzTarget) request(route gin.RouteInfo, from hostile) *http.Request {
 	return r
 }
 
-// impatient is a client that may disconnect after the first data of a stream.
-type impatient struct {
+// leavingClient is a client that may disconnect after the first data of a stream.
+type leavingClient struct {
 	*httptest.ResponseRecorder
 	leave func()
 }
 
-func (w *impatient) Flush() {
+func (w *leavingClient) Flush() {
 	w.ResponseRecorder.Flush()
 	if w.Body.Len() > 0 {
 		w.leave()

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // MaxLabel is the length in bytes of the longest line between rows that is a label of the rows below it.
@@ -54,7 +56,7 @@ func BeginsTable(row, below []string) bool {
 	numbers := 0
 	for i, cell := range row {
 		if cell = strings.TrimSpace(cell); cell != "" {
-			if isNumber(cell) && !isYear(cell) || utf8.RuneCountInString(cell) > maxName || slices.Contains(names, cell) || !strings.ContainsFunc(cell, isWordRune) {
+			if isNumber(cell) && !isYear(cell) || utf8.RuneCountInString(cell) > maxName || slices.Contains(names, cell) || !strings.ContainsFunc(cell, language.IsAlphanumeric) {
 				return false
 			}
 			names = append(names, cell)
@@ -74,11 +76,9 @@ func BeginsTable(row, below []string) bool {
 // maxName is the length in characters of the longest name of a column.
 const maxName = 60
 
-func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
 // isNumber reports whether a cell begins with a digit, after signs: an amount, a share or a day.
 func isNumber(cell string) bool {
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(cell, func(r rune) bool { return !isWordRune(r) }))
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(cell, func(r rune) bool { return !language.IsAlphanumeric(r) }))
 	return unicode.IsDigit(first)
 }
 
