@@ -181,6 +181,7 @@ func lineOf(row []glyph) pageLine {
 		row = row[:len(row)-1]
 	}
 	if l.rightToLeft {
+		row = apartFromLatin(afterTheirLetters(row))
 		turnLigatures(row)
 	} else if !l.hyphen {
 		row = fromLeft(row)
@@ -231,6 +232,46 @@ func fromLeft(row []glyph) []glyph {
 			case gap > 0.2*size:
 				out = append(out, glyph{r: ' ', made: true})
 			}
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// afterTheirLetters returns a line that runs from right to left with each mark behind the letter
+// over or under which it is drawn. Some programs draw it before this letter, apart from the word.
+func afterTheirLetters(row []glyph) []glyph {
+	over := func(mark, g glyph) bool {
+		at := (mark.left + mark.right) / 2
+		return g.size > 0 && !g.made && unicode.IsLetter(g.r) && g.left <= at && at <= g.right
+	}
+	var out []glyph
+	for i := 0; i < len(row); i++ {
+		g := row[i]
+		before := len(out) // behind the last letter
+		for before > 0 && unicode.IsSpace(out[before-1].r) {
+			before--
+		}
+		if g.size == 0 || !unicode.IsMark(g.r) || i+1 == len(row) || !over(g, row[i+1]) || before > 0 && over(g, out[before-1]) {
+			out = append(out, g)
+			continue
+		}
+		if before > 0 && out[before-1].left-row[i+1].right < 0.1*g.size { // the space is the mark's
+			out = out[:before]
+		}
+		out = append(out, row[i+1], g)
+		i++
+	}
+	return out
+}
+
+// apartFromLatin returns a line that runs from right to left with a space between a word in Latin
+// letters and the one after it: such a space is often drawn on the other side.
+func apartFromLatin(row []glyph) []glyph {
+	var out []glyph
+	for i, g := range row {
+		if i > 0 && unicode.Is(unicode.Latin, row[i-1].r) && isRightToLeft(g.r) && unicode.IsLetter(g.r) {
+			out = append(out, glyph{r: ' '})
 		}
 		out = append(out, g)
 	}

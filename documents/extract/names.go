@@ -7,7 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/documents/layout"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
@@ -37,7 +39,7 @@ func ownNames(meta string, known []string, text string) []string {
 	var names []string
 	add := func(name string) {
 		name = strings.Trim(chat.OneLine(name), " ,;:.*_#|\"“”()[]")
-		if n := utf8.RuneCountInString(name); n >= 2 && n <= maxOwnTitle && strings.ContainsFunc(name, isLetterOrDigit) && !slices.Contains(names, name) {
+		if n := utf8.RuneCountInString(name); n >= 2 && n <= maxOwnTitle && strings.ContainsFunc(name, language.IsAlphanumeric) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -66,7 +68,9 @@ func ownNames(meta string, known []string, text string) []string {
 		party(beginningWithCapital(m[2]))
 	}
 	for _, m := range labelledLine.FindAllStringSubmatch(text, maxParties) {
-		party(beginningWithCapital(m[1]))
+		if !isAmountOrDate(m[1]) {
+			party(beginningWithCapital(m[1]))
+		}
 	}
 	for _, m := range companyName.FindAllString(text, maxParties) {
 		party(m)
@@ -94,4 +98,9 @@ func beginningWithCapital(name string) string {
 	return strings.TrimSpace(name)
 }
 
-func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+// isAmountOrDate reports whether a text is one figure that many documents may have, not the
+// number of a document.
+func isAmountOrDate(s string) bool {
+	found := figures.Find(s)
+	return len(found) == 1 && !found[0].Plain && strings.IndexFunc(s[:found[0].Start]+s[found[0].End:], language.IsAlphanumeric) < 0
+}
