@@ -749,22 +749,44 @@ const wideSpace = "\t"
 // gridEnd returns the end of the run of lines from i on that stand below each other with
 // wide gaps in them; i+1 if there is none.
 func gridEnd(lines []pageLine, i int) int {
-	if len(lines[i].cells) < 2 || !lines[i].placed || lines[i].rightToLeft {
+	if !lines[i].placed || lines[i].rightToLeft || len(lines[i].cells) < 2 && tightParts(lines, i, i) < 3 {
 		return i + 1
 	}
 	end := i + 1
 	for j := i + 1; j < len(lines); j++ {
 		l, gap := lines[j], drop(lines, j)
-		if !l.placed || l.rightToLeft || gap < 0.3*l.size || gap > 3.5*max(l.size, lines[j-1].size) {
+		if !l.placed || l.rightToLeft || gap < 0.3*l.size || gap > maxRowGap*max(l.size, lines[j-1].size) {
 			break
 		}
-		if len(l.cells) > 1 {
+		if len(l.cells) > 1 || tightParts(lines, i, j) > 1 {
 			end = j + 1
 		} else if j-end >= 2 || len(l.cells) == 1 && !within(l.cells[0], lines[i:end]) {
 			break
 		}
 	}
 	return end
+}
+
+const (
+	maxRowGap    = 3.5 // of a font's size: the distance of rows of a table is smaller
+	maxNeighbors = 24  // rows above and below one that tell where its columns are
+	oneTight     = 3   // of so many rows of a table may have cells without wide gaps between them
+)
+
+// tightParts returns how many cells a line has whose gaps are no wider than those between words, by the columns
+// of the rows above it, from line i on, and below it.
+func tightParts(lines []pageLine, i, j int) int {
+	if len(lines[j].cells) != 1 {
+		return len(lines[j].cells)
+	}
+	rows := slices.Clone(lines[max(i, j-maxNeighbors):j])
+	for k := j + 1; k < min(len(lines), j+maxNeighbors) && len(lines[k].cells) > 1 && lines[k].placed && !lines[k].rightToLeft && drop(lines, k) > 0 && drop(lines, k) < maxRowGap*lines[k].size; k++ {
+		rows = append(rows, lines[k])
+	}
+	if len(rows) < 3 {
+		return 1
+	}
+	return len(grid{columns: columnsOf(rows, oneTight)}.parts(lines[j].cells[0]))
 }
 
 // within reports whether a lone cell of a line lies in one column: no gap between two cells
@@ -790,7 +812,7 @@ type grid struct {
 
 func newGrid(lines []pageLine) grid {
 	var g grid
-	g.columns = columnsOf(lines)
+	g.columns = columnsOf(lines, 6)
 	for _, l := range lines {
 		row, fill, wide := make([]string, len(g.columns)), make([]float32, len(g.columns)), make([]float32, len(g.columns))
 		for _, c := range l.cells {
@@ -809,7 +831,7 @@ func newGrid(lines []pageLine) grid {
 // cutAtColumns cuts the cells of a table's lines whose words stand in several columns: in a
 // narrow row, the gap between two cells may be no wider than one between words.
 func cutAtColumns(lines []pageLine) {
-	g := grid{columns: columnsOf(lines)}
+	g := grid{columns: columnsOf(lines, oneTight)}
 	for i, l := range lines {
 		var cells []cell
 		for _, c := range l.cells {
@@ -853,23 +875,28 @@ func (g grid) parts(c cell) []cell {
 	if len(out) < 2 {
 		return whole
 	}
-	for i, p := range out {
+	reached := float32(0) // by a long text before a number
+	for i, p := range slices.Backward(out) {
 		col := g.columns[g.column(p)]
-		toLeft, toRight, inMiddle := abs(p.left-col.left) < near && p.right < col.right+near, abs(p.right-col.right) < near, abs(p.left+p.right-col.left-col.right) < 2*near
+		toLeft, toRight, inMiddle := abs(p.left-col.left) < near && p.right < max(col.right+near, reached), abs(p.right-col.right) < near, abs(p.left+p.right-col.left-col.right) < 2*near
 		if !toLeft && !toRight && !inMiddle {
 			return whole
 		}
 		out[i].text = strings.TrimSpace(cellText(p.glyphs))
-		if i > 0 && strings.Count(out[i-1].text, " ") > 2 && !strings.ContainsFunc(out[i].text, unicode.IsDigit) { // of a sentence
+		hasDigit := strings.ContainsFunc(out[i].text, unicode.IsDigit)
+		if i > 0 && strings.Count(plain(out[i-1].glyphs), " ") > 2 && !hasDigit { // of a sentence
 			return whole
+		}
+		if reached = 0; toRight && hasDigit {
+			reached = p.left
 		}
 	}
 	return out
 }
 
-// columnsOf returns where the columns of lines are. A gap between columns is free in most of
-// the lines that have several cells.
-func columnsOf(lines []pageLine) []cell {
+// columnsOf returns where the columns of lines are. A gap between columns is free in the lines
+// that have several cells, but for one of so many.
+func columnsOf(lines []pageLine, oneOf int) []cell {
 	type edge struct {
 		at   float32
 		step int
@@ -894,7 +921,7 @@ func columnsOf(lines []pageLine) []cell {
 		}
 		return b.step - a.step
 	})
-	allowed := several / 6 // lines whose cells may span columns
+	allowed := several / oneOf // lines whose cells may span columns
 	var out []cell
 	depth := 0
 	for _, e := range edges {
