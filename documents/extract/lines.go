@@ -749,7 +749,7 @@ const wideSpace = "\t"
 // gridEnd returns the end of the run of lines from i on that stand below each other with
 // wide gaps in them; i+1 if there is none.
 func gridEnd(lines []pageLine, i int) int {
-	if !lines[i].placed || lines[i].rightToLeft || len(lines[i].cells) < 2 && tightParts(lines, i, i) < 3 {
+	if !lines[i].placed || lines[i].rightToLeft || len(lines[i].cells) < 2 && len(tightParts(lines, i, i)) < 3 {
 		return i + 1
 	}
 	end := i + 1
@@ -758,7 +758,7 @@ func gridEnd(lines []pageLine, i int) int {
 		if !l.placed || l.rightToLeft || gap < 0.3*l.size || gap > maxRowGap*max(l.size, lines[j-1].size) {
 			break
 		}
-		if len(l.cells) > 1 || tightParts(lines, i, j) > 1 {
+		if len(tightParts(lines, i, j)) > 1 {
 			end = j + 1
 		} else if j-end >= 2 || len(l.cells) == 1 && !within(l.cells[0], lines[i:end]) {
 			break
@@ -770,23 +770,33 @@ func gridEnd(lines []pageLine, i int) int {
 const (
 	maxRowGap    = 3.5 // of a font's size: the distance of rows of a table is smaller
 	maxNeighbors = 24  // rows above and below one that tell where its columns are
+	spaceWidth   = 0.3 // of a font's size: the width of a space
 	oneTight     = 3   // of so many rows of a table may have cells without wide gaps between them
 )
 
-// tightParts returns how many cells a line has whose gaps are no wider than those between words, by the columns
-// of the rows above it, from line i on, and below it.
-func tightParts(lines []pageLine, i, j int) int {
+// tightParts returns the cells of a line without wide gaps, by the columns of the rows above it, from line i on,
+// and below it. Numbers, names of columns, and what stands apart a little are cells; words of a sentence are none.
+func tightParts(lines []pageLine, i, j int) []cell {
 	if len(lines[j].cells) != 1 {
-		return len(lines[j].cells)
+		return lines[j].cells
 	}
 	rows := slices.Clone(lines[max(i, j-maxNeighbors):j])
 	for k := j + 1; k < min(len(lines), j+maxNeighbors) && len(lines[k].cells) > 1 && lines[k].placed && !lines[k].rightToLeft && drop(lines, k) > 0 && drop(lines, k) < maxRowGap*lines[k].size; k++ {
 		rows = append(rows, lines[k])
 	}
-	if len(rows) < 3 {
-		return 1
+	g := grid{columns: columnsOf(rows, oneTight)}
+	parts := g.parts(lines[j].cells[0])
+	if len(rows) < 3 || len(parts) == 1 {
+		return lines[j].cells
 	}
-	return len(grid{columns: columnsOf(rows, oneTight)}.parts(lines[j].cells[0]))
+	for k, p := range parts[1:] {
+		first, _ := utf8.DecodeRuneInString(p.text)
+		apart := p.left-parts[k].right > 2*spaceWidth*p.size
+		if !isMostlyDigits(p.text) && !(apart && len(parts) == len(g.columns)) && !(len(parts) > 2 && unicode.IsUpper(first)) {
+			return lines[j].cells
+		}
+	}
+	return parts
 }
 
 // within reports whether a lone cell of a line lies in one column: no gap between two cells
@@ -832,12 +842,18 @@ func newGrid(lines []pageLine) grid {
 // narrow row, the gap between two cells may be no wider than one between words.
 func cutAtColumns(lines []pageLine) {
 	g := grid{columns: columnsOf(lines, oneTight)}
+	cut := make([][]cell, len(lines))
 	for i, l := range lines {
-		var cells []cell
-		for _, c := range l.cells {
-			cells = append(cells, g.parts(c)...)
+		if len(l.cells) < 2 {
+			cut[i] = tightParts(lines, 0, i)
+			continue
 		}
-		lines[i].cells = cells
+		for _, c := range l.cells {
+			cut[i] = append(cut[i], g.parts(c)...)
+		}
+	}
+	for i := range lines {
+		lines[i].cells = cut[i]
 	}
 }
 
@@ -848,6 +864,7 @@ func (g grid) parts(c cell) []cell {
 	near := 0.3 * c.size
 	whole := []cell{c}
 	var out []cell
+	var inner []float32 // the widest gap between two words of each part
 	from, last := 0, -1 // the first character of the last part, and its column
 	for i, to := 0, 0; i < len(c.glyphs); i = to + 1 {
 		to = i
@@ -867,9 +884,10 @@ func (g grid) parts(c cell) []cell {
 			return whole
 		case k == last:
 			p := &out[len(out)-1]
+			inner[len(out)-1] = max(inner[len(out)-1], left-p.right)
 			p.left, p.right, p.glyphs = min(p.left, left), max(p.right, right), c.glyphs[from:to]
 		default:
-			out, from, last = append(out, w), i, k
+			out, inner, from, last = append(out, w), append(inner, 0), i, k
 		}
 	}
 	if len(out) < 2 {
@@ -883,15 +901,32 @@ func (g grid) parts(c cell) []cell {
 			return whole
 		}
 		out[i].text = strings.TrimSpace(cellText(p.glyphs))
-		hasDigit := strings.ContainsFunc(out[i].text, unicode.IsDigit)
-		if i > 0 && strings.Count(plain(out[i-1].glyphs), " ") > 2 && !hasDigit { // of a sentence
+		number := isMostlyDigits(out[i].text)
+		switch {
+		case strings.Trim(out[i].text, ". ") == "", // dots lead to another column
+			i > 0 && strings.Count(plain(out[i-1].glyphs), " ") > 2 && !number, // of a sentence
+			i > 0 && p.left-out[i-1].right < max(inner[i], inner[i-1])-0.1*c.size:
 			return whole
 		}
-		if reached = 0; toRight && hasDigit {
+		if reached = 0; toRight && number {
 			reached = p.left
 		}
 	}
 	return out
+}
+
+// isMostlyDigits reports whether a text is a number, perhaps with a unit.
+func isMostlyDigits(s string) bool {
+	digits, letters := 0, 0
+	for _, r := range s {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.IsLetter(r):
+			letters++
+		}
+	}
+	return digits > 0 && 2*digits >= letters
 }
 
 // columnsOf returns where the columns of lines are. A gap between columns is free in the lines
