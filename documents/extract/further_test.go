@@ -340,10 +340,11 @@ func TestEveryTextOfAMailIsRead(t *testing.T) {
 	page, plain := "Content-Type: text/html\n\n<p>The rent is <b>900</b> euros.</p>\n", "Content-Type: text/plain\n\nThe rent is 900 euros.\n"
 	mixed := "Subject: Rent\nContent-Type: multipart/mixed; boundary=x\n\n--x\n"
 	for name, c := range map[string]struct{ raw, want string }{
-		"the footer of a list":       {mixed + page + "--x\nContent-Type: text/plain\n\nTo leave this list, write to us.\n--x--\n", "The rent is 900 euros.\n\nTo leave this list, write to us."},
-		"a message that is attached": {mixed + page + "--x\nContent-Type: message/rfc822\n\nSubject: Old\n\nIt was 800.\n--x--\n", "The rent is 900 euros.\n\n# Old\n\nIt was 800."},
-		"alternatives":               {mixed + "Content-Type: multipart/alternative; boundary=y\n\n--y\n" + plain + "--y\n" + page + "--y--\n--x\nContent-Type: text/html\n\n<p>Sent from a phone.</p>\n--x--\n", "The rent is 900 euros.\n\nSent from a phone."},
-		"an empty plain text":        {"Subject: Rent\nContent-Type: multipart/alternative; boundary=y\n\n--y\nContent-Type: text/plain\n\n\n--y\n" + page + "--y--\n", "The rent is 900 euros."},
+		"the footer of a list":        {mixed + page + "--x\nContent-Type: text/plain\n\nTo leave this list, write to us.\n--x--\n", "The rent is 900 euros.\n\nTo leave this list, write to us."},
+		"a message that is attached":  {mixed + page + "--x\nContent-Type: message/rfc822\n\nSubject: Old\n\nIt was 800.\n--x--\n", "The rent is 900 euros.\n\n# Old\n\nIt was 800."},
+		"alternatives":                {mixed + "Content-Type: multipart/alternative; boundary=y\n\n--y\n" + plain + "--y\n" + page + "--y--\n--x\nContent-Type: text/html\n\n<p>Sent from a phone.</p>\n--x--\n", "The rent is 900 euros.\n\nSent from a phone."},
+		"a plain text that is a hint": {"Subject: Rent\nContent-Type: multipart/alternative; boundary=y\n\n--y\nContent-Type: text/plain\n\nPlease use a program that shows HTML.\n--y\nContent-Type: text/html\n\n<p>The rent of the flat in Elm Street is 900 euros from the first of May 2027 on, and it is due on the third working day of each month.</p>\n--y--\n", "The rent of the flat in Elm Street is 900 euros from the first of May 2027 on, and it is due on the third working day of each month."},
+		"an empty plain text":         {"Subject: Rent\nContent-Type: multipart/alternative; boundary=y\n\n--y\nContent-Type: text/plain\n\n\n--y\n" + page + "--y--\n", "The rent is 900 euros."},
 	} {
 		require.Equal(t, "# Rent\n\n"+c.want, read(t, "a.eml", c.raw).Text, name)
 	}

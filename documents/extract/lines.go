@@ -26,7 +26,8 @@ type cell struct {
 	text        string
 	left, right float32
 	base, size  float32
-	hyphen      bool // it ends within a word
+	hyphen      bool    // it ends within a word
+	glyphs      []glyph // nil if their places are not those of the cell
 }
 
 const (
@@ -181,6 +182,7 @@ func lineOf(row []glyph) pageLine {
 		row = row[:len(row)-1]
 	}
 	if l.rightToLeft {
+		row = apartFromLatin(afterTheirLetters(row))
 		turnLigatures(row)
 	} else if !l.hyphen {
 		row = fromLeft(row)
@@ -192,7 +194,7 @@ func lineOf(row []glyph) pageLine {
 	for _, part := range parts {
 		if t := strings.TrimSpace(cellText(part)); t != "" {
 			left, right, base, size, _ := box(part)
-			l.cells = append(l.cells, cell{text: t, left: left, right: right, base: base, size: size})
+			l.cells = append(l.cells, cell{text: t, left: left, right: right, base: base, size: size, glyphs: part})
 		}
 	}
 	return l
@@ -231,6 +233,46 @@ func fromLeft(row []glyph) []glyph {
 			case gap > 0.2*size:
 				out = append(out, glyph{r: ' ', made: true})
 			}
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// afterTheirLetters returns a line that runs from right to left with each mark behind the letter
+// over or under which it is drawn. Some programs draw it before this letter, apart from the word.
+func afterTheirLetters(row []glyph) []glyph {
+	over := func(mark, g glyph) bool {
+		at := (mark.left + mark.right) / 2
+		return g.size > 0 && !g.made && unicode.IsLetter(g.r) && g.left <= at && at <= g.right
+	}
+	var out []glyph
+	for i := 0; i < len(row); i++ {
+		g := row[i]
+		before := len(out) // behind the last letter
+		for before > 0 && unicode.IsSpace(out[before-1].r) {
+			before--
+		}
+		if g.size == 0 || !unicode.IsMark(g.r) || i+1 == len(row) || !over(g, row[i+1]) || before > 0 && over(g, out[before-1]) {
+			out = append(out, g)
+			continue
+		}
+		if before > 0 && out[before-1].left-row[i+1].right < 0.1*g.size { // the space is the mark's
+			out = out[:before]
+		}
+		out = append(out, row[i+1], g)
+		i++
+	}
+	return out
+}
+
+// apartFromLatin returns a line that runs from right to left with a space between a word in Latin
+// letters and the one after it: such a space is often drawn on the other side.
+func apartFromLatin(row []glyph) []glyph {
+	var out []glyph
+	for i, g := range row {
+		if i > 0 && unicode.Is(unicode.Latin, row[i-1].r) && isRightToLeft(g.r) && unicode.IsLetter(g.r) {
+			out = append(out, glyph{r: ' '})
 		}
 		out = append(out, g)
 	}
@@ -363,7 +405,7 @@ func mirrored(lines []pageLine) []pageLine {
 		out[i].cells = slices.Clone(l.cells)
 		out[i].rightToLeft = false
 		for k, c := range out[i].cells {
-			out[i].cells[k].left, out[i].cells[k].right = -c.right, -c.left
+			out[i].cells[k].left, out[i].cells[k].right, out[i].cells[k].glyphs = -c.right, -c.left, nil
 		}
 		if l.placed {
 			slices.SortStableFunc(out[i].cells, func(a, b cell) int { return cmp.Compare(a.left, b.left) })
@@ -611,7 +653,7 @@ func runeMap(from, to string) map[rune]rune {
 // cell between two bars, and columns one after the other.
 func pageText(lines []pageLine) string {
 	var w pageWriter
-	lines = joinWrapped(mirrored(lines))
+	lines = slices.Clone(joinWrapped(mirrored(lines)))
 	for i := range lines {
 		if l := &lines[i]; l.hyphen && !goesOn(lines, i) {
 			l.hyphen = false
@@ -628,6 +670,7 @@ func pageText(lines []pageLine) string {
 			i++
 			continue
 		}
+		cutAtColumns(lines[i:j])
 		g := newGrid(lines[i:j])
 		switch {
 		case len(g.columns) < 2:
@@ -702,168 +745,3 @@ func (w *pageWriter) line(l pageLine) {
 
 // wideSpace stands in the text of a page for a wide gap in a line that is no row of a table.
 const wideSpace = "\t"
-
-// gridEnd returns the end of the run of lines from i on that stand below each other with
-// wide gaps in them; i+1 if there is none.
-func gridEnd(lines []pageLine, i int) int {
-	if len(lines[i].cells) < 2 || !lines[i].placed || lines[i].rightToLeft {
-		return i + 1
-	}
-	end := i + 1
-	for j := i + 1; j < len(lines); j++ {
-		l, gap := lines[j], drop(lines, j)
-		if !l.placed || l.rightToLeft || gap < 0.3*l.size || gap > 3.5*max(l.size, lines[j-1].size) {
-			break
-		}
-		if len(l.cells) > 1 {
-			end = j + 1
-		} else if j-end >= 2 || len(l.cells) == 1 && !within(l.cells[0], lines[i:end]) {
-			break
-		}
-	}
-	return end
-}
-
-// within reports whether a lone cell of a line lies in one column: no gap between two cells
-// of the lines lies inside it.
-func within(c cell, lines []pageLine) bool {
-	for _, l := range lines {
-		for k := 1; k < len(l.cells); k++ {
-			if c.left < l.cells[k-1].right && c.right > l.cells[k].left {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// grid is a run of lines as rows and columns. An empty cell is "".
-type grid struct {
-	columns []cell // their places
-	rows    [][]string
-	filled  [][]float32 // how much of the column's width a cell takes, from its left edge
-	widths  [][]float32 // of the texts
-}
-
-func newGrid(lines []pageLine) grid {
-	var g grid
-	g.columns = columnsOf(lines)
-	for _, l := range lines {
-		row, fill, wide := make([]string, len(g.columns)), make([]float32, len(g.columns)), make([]float32, len(g.columns))
-		for _, c := range l.cells {
-			k := g.column(c)
-			row[k] = strings.TrimSpace(row[k] + " " + c.text)
-			wide[k] += c.right - c.left
-			if width := g.columns[k].right - g.columns[k].left; width > 0 {
-				fill[k] = (c.right - g.columns[k].left) / width
-			}
-		}
-		g.rows, g.filled, g.widths = append(g.rows, row), append(g.filled, fill), append(g.widths, wide)
-	}
-	return g
-}
-
-// columnsOf returns where the columns of lines are. A gap between columns is free in most of
-// the lines that have several cells.
-func columnsOf(lines []pageLine) []cell {
-	type edge struct {
-		at   float32
-		step int
-	}
-	var edges []edge
-	several := 0
-	for _, l := range lines {
-		if len(l.cells) < 2 {
-			continue
-		}
-		several++
-		for _, c := range l.cells {
-			edges = append(edges, edge{c.left, 1}, edge{max(c.right, c.left+1), -1})
-		}
-	}
-	slices.SortFunc(edges, func(a, b edge) int {
-		if a.at != b.at {
-			if a.at < b.at {
-				return -1
-			}
-			return 1
-		}
-		return b.step - a.step
-	})
-	allowed := several / 6 // lines whose cells may span columns
-	var out []cell
-	depth := 0
-	for _, e := range edges {
-		before := depth
-		depth += e.step
-		switch {
-		case before <= allowed && depth > allowed:
-			out = append(out, cell{left: e.at})
-		case before > allowed && depth <= allowed:
-			out[len(out)-1].right = e.at
-		}
-	}
-	return out
-}
-
-// column returns the column that a cell overlaps most; the nearest one if it overlaps none.
-func (g grid) column(c cell) int {
-	best, most := 0, float32(0)
-	for k, col := range g.columns {
-		over := min(c.right, col.right) - max(c.left, col.left)
-		if k == 0 || over > most {
-			best, most = k, over
-		}
-	}
-	return best
-}
-
-func (g grid) last(row int) int {
-	for c := len(g.columns) - 1; c >= 0; c-- {
-		if g.rows[row][c] != "" {
-			return c
-		}
-	}
-	return 0
-}
-
-// independent reports whether the columns are texts of their own that a program wrote line
-// by line: sentences run on from line to line in a column, although the other columns have
-// text in the same line. In a table, a row begins there.
-func (g grid) independent() bool {
-	if len(g.columns) > 3 || len(g.rows) < 4 {
-		return false
-	}
-	runs, of := 0, 0
-	for r := 1; r < len(g.rows); r++ {
-		if slices.Contains(g.rows[r], "") || slices.Contains(g.rows[r-1], "") {
-			continue
-		}
-		of++
-		for c := range g.columns {
-			if g.runsOn(r, c) {
-				runs++
-				break
-			}
-		}
-	}
-	return of >= 3 && runs >= 3 && 3*runs >= of
-}
-
-func (g grid) runsOn(r, c int) bool {
-	above, text := g.rows[r-1][c], g.rows[r][c]
-	if strings.Count(above, " ") < 3 && !strings.ContainsFunc(text, language.IsIdeograph) {
-		return false
-	}
-	end, _ := utf8.DecodeLastRuneInString(above)
-	first, _ := utf8.DecodeRuneInString(text)
-	switch {
-	case strings.ContainsRune(".!?:;。！？", end):
-		return false
-	case unicode.IsLower(first):
-		return g.filled[r-1][c] > 0.5
-	case language.IsIdeograph(first), isRightToLeft(first): // they have no small letters
-		return g.filled[r-1][c] > 0.9
-	}
-	return false
-}

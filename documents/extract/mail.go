@@ -199,12 +199,20 @@ func (r *mailReader) text() string {
 }
 
 // choose keeps the plain text of alternatives that were read since the part with this number,
-// or else their web page.
+// or else their web page: if the text is much shorter, it only says that there is a page.
 func (r *mailReader) choose(from int) {
 	since := r.texts[from:]
-	if slices.ContainsFunc(since, func(p mailPart) bool { return !p.page && strings.TrimSpace(p.text) != "" }) {
-		since = slices.DeleteFunc(since, func(p mailPart) bool { return p.page })
+	plain, page := 0, 0
+	for _, p := range since {
+		n := len(strings.TrimSpace(p.text))
+		if p.page {
+			page += n
+		} else {
+			plain += n
+		}
 	}
+	keepPage := 3*plain < page
+	since = slices.DeleteFunc(since, func(p mailPart) bool { return p.page != keepPage })
 	r.texts = append(r.texts[:from], since...)
 }
 

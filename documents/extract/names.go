@@ -7,7 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/documents/layout"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
@@ -36,8 +38,8 @@ func ownNames(meta string, known []string, text string) []string {
 	text = text[:wholeRunes(text, namesWithin)]
 	var names []string
 	add := func(name string) {
-		name = strings.Trim(chat.OneLine(name), " ,;:.*_#|\"“”()[]")
-		if n := utf8.RuneCountInString(name); n >= 2 && n <= maxOwnTitle && strings.ContainsFunc(name, isLetterOrDigit) && !slices.Contains(names, name) {
+		name = strings.Trim(chat.OneLine(name), " ,;:.*_#|\"“”()[]<>")
+		if n := utf8.RuneCountInString(name); n >= 2 && n <= maxOwnTitle && strings.ContainsFunc(name, language.IsAlphanumeric) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -66,7 +68,11 @@ func ownNames(meta string, known []string, text string) []string {
 		party(beginningWithCapital(m[2]))
 	}
 	for _, m := range labelledLine.FindAllStringSubmatch(text, maxParties) {
-		party(beginningWithCapital(m[1]))
+		if day := dayBehindPlace(m[1]); day != "" {
+			party(day)
+		} else if !isAmount(m[1]) && !strings.HasPrefix(m[1], "//") { // what follows "https:"
+			party(beginningWithCapital(m[1]))
+		}
 	}
 	for _, m := range companyName.FindAllString(text, maxParties) {
 		party(m)
@@ -83,6 +89,7 @@ func ownNames(meta string, known []string, text string) []string {
 // beginningWithCapital returns a name if it reads like one: each word but short ones begins
 // with a capital letter or a digit. It drops what stands in brackets behind it, and a comma.
 func beginningWithCapital(name string) string {
+	name, _, _ = strings.Cut(name, " <")
 	name, _, _ = strings.Cut(name, "(")
 	name, _, _ = strings.Cut(name, ",")
 	for _, w := range strings.Fields(name) {
@@ -94,4 +101,21 @@ func beginningWithCapital(name string) string {
 	return strings.TrimSpace(name)
 }
 
-func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+// dayBehindPlace returns the date behind a weekday or a place: "Mon, 4 May 2026", "Berlin, 4.5.2026".
+func dayBehindPlace(s string) string {
+	before, behind, found := strings.Cut(s, ", ")
+	if !found || strings.ContainsRune(before, ' ') {
+		return ""
+	}
+	if days := figures.Days(behind); len(days) > 0 && days[0].Start == 0 {
+		return behind[:days[0].End]
+	}
+	return ""
+}
+
+// isAmount reports whether a text is a figure with a unit, a sign or decimals: many documents may
+// have it, so it names none.
+func isAmount(s string) bool {
+	found := figures.Find(s)
+	return len(found) == 1 && !found[0].Plain && found[0].Values != nil && strings.IndexFunc(s[:found[0].Start]+s[found[0].End:], language.IsAlphanumeric) < 0
+}

@@ -576,6 +576,31 @@ func TestCellsWhoseStyleHasNoValueKeepTheirText(t *testing.T) {
 	require.Equal(t, "## Plan\n\nCity s=\"\" Nord | 12", text)
 }
 
+// Excel keeps a copy of each thread of comments for old versions, with a notice in the person's language.
+func TestThreadsOfCommentsAreReadWithTheirNames(t *testing.T) {
+	parts := map[string]string{
+		"[Content_Types].xml":        fmt.Sprintf(officeTypes, "spreadsheetml.sheet.main"),
+		"_rels/.rels":                fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r1", "officeDocument", "xl/workbook.xml")),
+		"xl/_rels/workbook.xml.rels": fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r1", "worksheet", "worksheets/sheet1.xml")+fmt.Sprintf(relationTo, "r2", "person", "persons/person.xml")),
+		"xl/workbook.xml":            `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Plan" sheetId="1" r:id="r1"/></sheets></workbook>`,
+		"xl/worksheets/sheet1.xml":   `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row r="1"><c r="A1"><v>12</v></c></row></sheetData></worksheet>`,
+		"xl/worksheets/_rels/sheet1.xml.rels": fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r1", "comments", "../comments1.xml")+
+			fmt.Sprintf(relationTo, "r2", "threadedComment", "../threadedComments/threadedComment1.xml")),
+		"xl/comments1.xml": `<comments xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><authors><author>Bo Ito</author><author>tc={1}</author></authors><commentList>` +
+			`<comment ref="A1" authorId="1"><text><t>[Kommentarthread] Ihre Version von Excel zeigt Kommentar: Since when?</t></text></comment><comment ref="B1" authorId="0"><text><r><t>An old note</t></r></text></comment></commentList></comments>`,
+		"xl/threadedComments/threadedComment1.xml": `<ThreadedComments xmlns="http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"><threadedComment ref="A1" personId="{7}" id="{1}"><text>Since when?</text></threadedComment>` +
+			`<threadedComment ref="A1" personId="{8}" id="{2}" parentId="{1}"><text>Since May.</text></threadedComment></ThreadedComments>`,
+		"xl/persons/person.xml": `<personList xmlns="http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"><person displayName="Ann Berg" id="{7}"/></personList>`,
+	}
+	text, err := All().Text(t.Context(), "xlsx", zipped(parts))
+	require.NoError(t, err)
+	require.Equal(t, "## Plan\n\n12\n\nComment (B1, Bo Ito): An old note\n\nComment (A1, Ann Berg): Since when?\n\nComment (A1): Since May.", text)
+	delete(parts, "xl/threadedComments/threadedComment1.xml")
+	text, err = All().Text(t.Context(), "xlsx", zipped(parts))
+	require.NoError(t, err)
+	require.Contains(t, text, "Comment (A1): [Kommentarthread] Ihre Version von Excel zeigt Kommentar: Since when?\n")
+}
+
 func TestPresentationWithoutSlidesHasNoText(t *testing.T) {
 	parts := slides()
 	parts["[Content_Types].xml"] = fmt.Sprintf(officeTypes, "presentationml.presentation.main")

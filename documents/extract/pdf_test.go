@@ -780,6 +780,53 @@ func TestRowsAreNotTakenForLinesOfACell(t *testing.T) {
 	}
 }
 
+// digitsWidth is the width of digits and points in Helvetica of 10 points.
+func digitsWidth(s string) float64 { return 5.56*float64(len(s)) - 2.78*float64(strings.Count(s, ".")) }
+
+// The last rows have cells with no wider gap between them than between words. The
+// line about boats runs over columns that are empty there.
+func TestRowsWithNarrowGapsAreCutAtTheColumnsOfTheOthers(t *testing.T) {
+	var b strings.Builder
+	right := []float64{230, 262, 294, 326}
+	rows := [][]string{{"North", "12", "7", "3", "22"}, {"South", "9", "8", "10", "27"}, {"West", "1", "2", "3", "6"}, {"East", "4", "5", "6", "15"}, {"Guests", "11", "20", "30", "61"}, {"Total", "12345", "12342", "22352", "47039"}}
+	for i, row := range rows {
+		fmt.Fprintf(&b, "BT /F1 10 Tf 50 %d Td (%s) Tj ET\n", 680-13*i, row[0])
+		for c, text := range row[1:] {
+			fmt.Fprintf(&b, "BT /F1 10 Tf %g %d Td (%s) Tj ET\n", right[c]-digitsWidth(text), 680-13*i, text)
+		}
+	}
+	fmt.Fprintf(&b, "BT /F1 10 Tf 50 602 Td (Only boats of up to ten metres use the) Tj ET BT /F1 10 Tf %g 602 Td (5) Tj ET\n", right[3]-digitsWidth("5"))
+	got, err := All().Text(t.Context(), "pdf", pageOf(b.String()))
+	want := ""
+	for _, row := range rows {
+		want += strings.Join(row, " | ") + "\n"
+	}
+	if want += "Only boats of up to ten metres use the"; err != nil || !strings.HasPrefix(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}
+
+// The second number of the second row begins where the long first one ends, and so do those of the header.
+func TestTightRowsBelongToTheTableAroundThem(t *testing.T) {
+	var b strings.Builder
+	rows := [][3]string{{"202520252025202520", "2026", "2027202720"}, {"1111", "12", "120.00"}, {"123456789012345678", "1500", "140.00"}, {"222", "8", "80.00"}, {"3333", "9", "90.00"}, {"44", "6", "60.00"}}
+	var want []string
+	for i, row := range rows {
+		for c, text := range row {
+			x := 50.0
+			if c > 0 {
+				x = []float64{175, 235}[c-1] - digitsWidth(text)
+			}
+			fmt.Fprintf(&b, "BT /F1 10 Tf %g %d Td (%s) Tj ET\n", x, 700-13*i, text)
+		}
+		want = append(want, strings.Join(row[:], " | "))
+	}
+	got, err := All().Text(t.Context(), "pdf", pageOf(b.String()))
+	if err != nil || got != strings.Join(want, "\n") {
+		t.Errorf("%q, %v, want %q", got, err, strings.Join(want, "\n"))
+	}
+}
+
 // japaneseFont maps the letters of a font to Japanese ones.
 const japaneseFont = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange " +
 	"2 beginbfrange <30> <39> <0030> <41> <5a> <4e00> endbfrange endcmap end end"

@@ -687,6 +687,10 @@ func (r *sheetReader) writeDrawings(part string) error {
 	if err != nil {
 		return err
 	}
+	threads, err := r.a.related(part, "threadedComment")
+	if err != nil {
+		return err
+	}
 	for _, rel := range relations {
 		if !r.a.has(rel.Target) {
 			continue
@@ -695,7 +699,9 @@ func (r *sheetReader) writeDrawings(part string) error {
 		case strings.HasSuffix(rel.Type, "/drawing"):
 			err = r.writeDrawing(rel.Target)
 		case strings.HasSuffix(rel.Type, "/comments"):
-			err = r.writeComments(rel.Target)
+			err = r.writeComments(rel.Target, threads != "")
+		case rel.Target == threads:
+			err = r.writeThreads(threads)
 		}
 		if err != nil {
 			return err
@@ -726,7 +732,9 @@ func (r *sheetReader) writeDrawing(part string) error {
 	return w.walk(r.a, part, r.o.full)
 }
 
-func (r *sheetReader) writeComments(part string) error {
+// writeComments writes the comments of a sheet. Excel puts a copy of each thread among them, for its versions
+// before 2019.
+func (r *sheetReader) writeComments(part string, withoutThreads bool) error {
 	var doc struct {
 		Authors  []string `xml:"authors>author"`
 		Comments []struct {
@@ -740,14 +748,66 @@ func (r *sheetReader) writeComments(part string) error {
 		return err
 	}
 	for _, c := range doc.Comments {
-		text := strings.TrimSpace(c.Plain + strings.Join(c.Runs, ""))
-		who := c.Cell
-		if c.Author >= 0 && c.Author < len(doc.Authors) && doc.Authors[c.Author] != "" && !strings.HasPrefix(doc.Authors[c.Author], "tc=") {
-			who += ", " + doc.Authors[c.Author]
+		author := ""
+		if c.Author >= 0 && c.Author < len(doc.Authors) {
+			author = doc.Authors[c.Author]
 		}
-		if text != "" {
-			r.o.add(paragraph, "", commentText(who, text))
+		if isThread := strings.HasPrefix(author, "tc="); !isThread {
+			r.writeComment(c.Cell, author, c.Plain+strings.Join(c.Runs, ""))
+		} else if !withoutThreads {
+			r.writeComment(c.Cell, "", c.Plain)
 		}
+	}
+	return nil
+}
+
+func (r *sheetReader) writeComment(cell, author, text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	if author != "" {
+		cell += ", " + author
+	}
+	r.o.add(paragraph, "", commentText(cell, text))
+}
+
+// writeThreads writes the threads of comments of a sheet, each answer as a comment.
+func (r *sheetReader) writeThreads(part string) error {
+	main, err := r.a.mainPart()
+	if err != nil {
+		return err
+	}
+	persons, err := r.a.related(main, "person")
+	if err != nil {
+		return err
+	}
+	var people struct {
+		Persons []struct {
+			ID   string `xml:"id,attr"`
+			Name string `xml:"displayName,attr"`
+		} `xml:"person"`
+	}
+	if persons != "" {
+		if err := r.a.decode(persons, &people); err != nil {
+			return err
+		}
+	}
+	names := map[string]string{}
+	for _, p := range people.Persons {
+		names[p.ID] = p.Name
+	}
+	var doc struct {
+		Comments []struct {
+			Cell   string `xml:"ref,attr"`
+			Author string `xml:"personId,attr"`
+			Text   string `xml:"text"`
+		} `xml:"threadedComment"`
+	}
+	if err := r.a.decode(part, &doc); err != nil {
+		return err
+	}
+	for _, c := range doc.Comments {
+		r.writeComment(c.Cell, names[c.Author], c.Text)
 	}
 	return nil
 }

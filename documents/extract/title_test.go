@@ -142,6 +142,16 @@ func TestTitlesInMetadata(t *testing.T) {
 	}
 }
 
+func TestAmountsAreNoNames(t *testing.T) {
+	text := "Balance: 1,204.10 EUR\nZins: 3,5 %\nDate: 1 October 2026\nPeriod: 30 days\nInvoice no.: 20260014\nTenant: Studio 54 Ltd\n"
+	require.Equal(t, []string{"1 October 2026", "20260014", "Studio 54 Ltd"}, ownNames("", nil, text))
+}
+
+func TestNamesOfAMailArePeopleAndItsDate(t *testing.T) {
+	text := "From: \"Ann Lee\" <ann@example.com>\nTo: <bo@example.com>\nDate: Mon, 16 Aug 1999 11:23:16 +0000\n\nSee below.\nhttps://example.com/a\n"
+	require.Equal(t, []string{"Ann Lee", "bo@example.com", "16 Aug 1999"}, ownNames("", nil, text))
+}
+
 func TestOwnNames(t *testing.T) {
 	for name, tc := range map[string]struct {
 		meta, text string

@@ -50,9 +50,9 @@ func IsAlphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit
 // IsIdeograph reports whether a character belongs to a script that puts no spaces between words.
 func IsIdeograph(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
 
-// Scan cuts a text at every character that is not a letter or digit, between letters and
-// digits, and before a capital that follows a small letter. In scripts without spaces, its
-// words are pairs of characters, which overlap.
+// Scan cuts a text at every character that is not a letter, its mark or a digit, between letters
+// and digits, and before a capital that follows a small letter. Words have no marks that may be
+// left out. In scripts without spaces, words are pairs of characters, which overlap.
 func Scan(text string) []Word {
 	s := scanner{runes: []rune(text)}
 	for i, r := range s.runes {
@@ -61,6 +61,11 @@ func Scan(text string) []Word {
 			s.dense(i)
 			continue
 		case s.isInside(i):
+		case unicode.IsMark(r):
+			if len(s.letters) > 0 && !isAccent(r) {
+				s.letters = append(s.letters, r)
+			}
+			continue
 		case !IsAlphanumeric(r):
 			s.end()
 			s.apart = s.apart || strings.ContainsRune(",;:.!?()[]{}\"“”«»\n", r)

@@ -24,6 +24,10 @@ func TestTitleTokens(t *testing.T) {
 		"Basel 3.1":                    "basel 3.1",
 		"Straße":                       "strasse",
 		"":                             "",
+		"छुट्टी नीति 2024":             "छुट्टी नीति 2024",
+		"விடுப்புக் கொள்கை":   "விடுப்புக் கொள்கை",
+		"سياسةُ العملِ أيضًا": "سياسة العمل أيضا",
+		"⚠\ufe0f Safety":      "safety",
 	} {
 		if got := raws(TitleTokens(title)); got != want {
 			t.Errorf("%q: %q, want %q", title, got, want)

@@ -606,6 +606,7 @@ func FuzzRepair(f *testing.F) {
 		}
 	}
 	f.Add([]byte(`{"id":"1","error":"x"}`))
+	f.Add([]byte(`{"id":1,"result":{"text":"5 days","_meta":[],"resultType":5}}`))
 	f.Add([]byte(`[{"id":1,"result":{"content":[null,1,{"type":"image","data":"%"}]}}]`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		fixed := repair(raw)

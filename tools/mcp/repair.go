@@ -125,6 +125,11 @@ func repairResult(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &r) != nil || r == nil {
 		return encode(fields{"content": texts(textOf(raw))})
 	}
+	for _, name := range []string{"_meta", "resultType"} { // any result may have them
+		if one := (fields{name: r[name]}); r[name] != nil && fit[sdk.CallToolResult](one) != nil {
+			delete(r, name)
+		}
+	}
 	switch {
 	case has(r, "capabilities", "protocolVersion", "supportedVersions"):
 		repairHandshake(r)
