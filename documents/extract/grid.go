@@ -126,6 +126,9 @@ func cutAtColumns(lines []pageLine) {
 func (g grid) parts(c cell) []cell {
 	near := 0.3 * c.size
 	whole := []cell{c}
+	if !g.spans(c) {
+		return whole
+	}
 	var out []cell
 	var inner []float32 // the widest gap between two words of each part
 	from, last := 0, -1 // the first character of the last part, and its column
