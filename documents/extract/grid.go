@@ -250,6 +250,17 @@ func (g grid) column(c cell) int {
 	return best
 }
 
+// spans reports whether a cell stands over several columns.
+func (g grid) spans(c cell) bool {
+	over := 0
+	for _, col := range g.columns {
+		if c.left < col.right && c.right > col.left {
+			over++
+		}
+	}
+	return over > 1
+}
+
 func (g grid) last(row int) int {
 	for c := len(g.columns) - 1; c >= 0; c-- {
 		if g.rows[row][c] != "" {

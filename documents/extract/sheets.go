@@ -752,11 +752,13 @@ func (r *sheetReader) writeComments(part string, withoutThreads bool) error {
 		if c.Author >= 0 && c.Author < len(doc.Authors) {
 			author = doc.Authors[c.Author]
 		}
-		if isThread := strings.HasPrefix(author, "tc="); !isThread {
-			r.writeComment(c.Cell, author, c.Plain+strings.Join(c.Runs, ""))
-		} else if !withoutThreads {
-			r.writeComment(c.Cell, "", c.Plain)
+		if strings.HasPrefix(author, "tc=") { // the copy of a thread
+			if withoutThreads {
+				continue
+			}
+			author = ""
 		}
+		r.writeComment(c.Cell, author, c.Plain+strings.Join(c.Runs, ""))
 	}
 	return nil
 }

@@ -304,14 +304,3 @@ func (g grid) breaks(a, b, c int) bool {
 	}
 	return g.widths[a][c]+g.widths[b][c]*float32(word)/float32(len(text)) > 0.93*(g.columns[c].right-g.columns[c].left)
 }
-
-// spans reports whether a cell stands over several columns.
-func (g grid) spans(c cell) bool {
-	over := 0
-	for _, col := range g.columns {
-		if c.left < col.right && c.right > col.left {
-			over++
-		}
-	}
-	return over > 1
-}
