@@ -65,6 +65,14 @@ func TestRichTextIsReadInTheEncodingOfItsFonts(t *testing.T) {
 	require.Equal(t, "Nájem činí café Плата é\n\né", c.Text)
 	c = read(t, "list.rtf", `{\rtf1\ansi\ansicpg1252{\fonttbl{\f1\fcharset128 OpenSymbol;}}\pard\f1 \'96\f0  first}`)
 	require.Equal(t, "– first", c.Text)
+	for raw, want := range map[string]string{
+		`\mac\ansicpg10001{\fonttbl\f0\fcharset78 HiraKakuPro;}\f0 \'82\'a8\'93\'c7\'82\'dd`:       "お読み",
+		`\ansi\ansicpg1252{\fonttbl{\f0\fcharset128\cpg65001 Arial;}}\f0 \'e4\'b8\'ad\'e5\'9c\'8b`: "中國",
+		`\ansi\ansicpg950{\fonttbl\f0\fcharset0 LucidaGrande;}\f0 \'a4\'a4 {Copyright \'a9 2013}`:  "中 Copyright © 2013",
+		`\ansi\ansicpg65001{\fonttbl\f0 Arial;}\f0 \'c3\'a9t\'c3\'a9`:                              "été",
+	} {
+		require.Equal(t, want, read(t, "a.rtf", `{\rtf1`+raw+`}`).Text)
+	}
 }
 
 func TestRichTextThatEndsWithinATableKeepsItsRow(t *testing.T) {
@@ -83,6 +91,12 @@ func TestMailsThatProgramsWriteWronglyAreRead(t *testing.T) {
 		utf16 += string([]byte{byte(r), 0})
 	}
 	require.Equal(t, "# Rent\n\nIt is 900 euros.", read(t, "a.eml", utf16).Text)
+	for _, kind := range []string{`multipart/alternative; boundary=----=_Part_7.5`, `multipart/alternative; charset=utf-8; boundary = "----=_Part_7.5" ; x=a b`} {
+		parts := "Subject: Rent\nContent-Type: " + kind + "\n\nThis is a message in parts.\n\n------=_Part_7.5\nContent-Type: text/plain; charset=iso-8859-1; format=flowed; x=y=z\nContent-Transfer-Encoding: quoted-printable\n\nDie Miete f=FCr Mai ist 900 Euro.\n" +
+			"------=_Part_7.5\nContent-Type: image/png; name=plan (new).png\nContent-Disposition: attachment; filename=plan (new).png\n\nAAAA\n------=_Part_7.5--\n"
+		require.Equal(t, "# Rent\n\nDie Miete für Mai ist 900 Euro.\n\nAttachments: plan (new).png", read(t, "a.eml", parts).Text)
+	}
+	require.Equal(t, "# Rent\n\nIt is 900 euros.", read(t, "a.eml", "Subject: Rent\nContent-Type: text\n\nIt is 900 euros.").Text)
 }
 
 func TestOpenDocumentWithAPasswordSaysSo(t *testing.T) {
@@ -347,5 +361,54 @@ func TestEveryTextOfAMailIsRead(t *testing.T) {
 		"an empty plain text":         {"Subject: Rent\nContent-Type: multipart/alternative; boundary=y\n\n--y\nContent-Type: text/plain\n\n\n--y\n" + page + "--y--\n", "The rent is 900 euros."},
 	} {
 		require.Equal(t, "# Rent\n\n"+c.want, read(t, "a.eml", c.raw).Text, name)
+	}
+}
+
+// Browsers save pages with their pictures, and many programs export pages as files of Word and Excel.
+func TestPagesThatAreSavedUnderOtherNamesAreRead(t *testing.T) {
+	saved := func(headers, page string) string {
+		return headers + "MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=\"b\"; type=\"text/html\"\r\n\r\n--b\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\nContent-Location: file:///page\r\n\r\n" +
+			page + "\r\n--b\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\nContent-Location: file:///a.png\r\n\r\niVBORw0KGgo=\r\n--b--\r\n"
+	}
+	page := "<html><head><title>Leave policy</title></head><body><h1>Leave</h1><p>Twenty-eight days, 5 =E2=82=AC each.</p></body></html>"
+	for name, c := range map[string]struct{ raw, kind, text, title string }{
+		"Leave.doc":    {`<html xmlns:o="urn:schemas-microsoft-com:office:office"><body><p>Twenty-eight days.</p></body></html>`, "html", "Twenty-eight days.", ""},
+		"Invoices.xls": {"\n<table><tr><th>Invoice</th><th>Sum</th></tr><tr><td>17</td><td>120,00</td></tr></table>", "html", "Invoice | Sum\n17 | 120,00", ""},
+		"Leave.mht":    {saved("From: <Saved by Blink>\r\nSnapshot-Content-Location: https://example.org/\r\nSubject: Leave\r\nDate: Tue, 5 May 2026 10:00:00 +0200\r\n", page), "eml", "# Leave\n\nTwenty-eight days, 5 € each.", "Leave"},
+		"Policy.doc":   {saved("Date: Tue, 5 May 2026 10:00:00 +0200\r\nMessage-ID: <1.2@wiki>\r\nSubject: Exported From Confluence\r\n", page), "eml", "# Leave\n\nTwenty-eight days, 5 € each.", "Leave"},
+		"Plain.mhtml":  {"From: <Saved by a browser>\r\nSubject: Plain\r\nMIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Twenty-eight days.</p>", "eml", "Twenty-eight days.", ""},
+	} {
+		kind, ok := All().Detect(name, "", []byte(c.raw))
+		require.True(t, ok, name)
+		require.Equal(t, c.kind, kind, name)
+		got := read(t, name, c.raw)
+		require.Equal(t, c.text, strings.TrimSpace(got.Text), name)
+		if c.title != "" {
+			require.Equal(t, c.title, got.Title, name)
+		}
+	}
+	sent := read(t, "a.eml", saved("From: Ada <ada@example.org>\r\nSubject: Leave\r\n", page))
+	require.Contains(t, sent.Text, "From: Ada <ada@example.org>", "a mail to hidden recipients is a mail")
+	_, ok := All().Detect("a.xyz", "", []byte("MIME-Version: 1.0\r\n\r\nplain words"))
+	require.False(t, ok)
+}
+
+func TestOpenPresentationHasItsSlidesNotesAndFooters(t *testing.T) {
+	frame := func(class, text string) string {
+		return `<draw:frame presentation:class="` + class + `"><draw:text-box>` + text + `</draw:text-box></draw:frame>`
+	}
+	p := func(text string) string { return `<text:p>` + text + `</text:p>` }
+	content := `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d" xmlns:presentation="p" xmlns:style="s" xmlns:dc="c"><office:automatic-styles>` +
+		`<style:style style:name="dp2" style:family="drawing-page"><style:drawing-page-properties presentation:visibility="hidden"/></style:style></office:automatic-styles>` +
+		`<office:body><office:presentation><presentation:footer-decl presentation:name="f1">Harbour board 2026</presentation:footer-decl>` +
+		`<draw:page draw:name="page1" draw:style-name="dp1">` + frame("outline", `<text:list><text:list-item>`+p("Dues rise")+`</text:list-item></text:list>`) + frame("title", p("Dues")+p("of 2026")) +
+		`<draw:custom-shape>` + p("In a shape") + `</draw:custom-shape><office:annotation><dc:creator>Ann</dc:creator>` + p("Since when?") + `</office:annotation>` +
+		`<presentation:notes>` + frame("notes", p("Say this.")) + `</presentation:notes></draw:page>` +
+		`<draw:page draw:name="page2" draw:style-name="dp2"><draw:frame><table:table><table:table-row><table:table-cell>` + p("Berth") + `</table:table-cell><table:table-cell>` + p("Price") + `</table:table-cell></table:table-row>` +
+		`<table:table-row><table:table-cell>` + p("4") + `</table:table-cell><table:table-cell>` + p("120") + `</table:table-cell></table:table-row></table:table></draw:frame></draw:page>` +
+		`</office:presentation></office:body></office:document-content>`
+	for name, media := range map[string]string{"Dues.odp": "application/vnd.oasis.opendocument.presentation", "Dues.otp": "application/vnd.oasis.opendocument.presentation-template"} {
+		c := read(t, name, string(zipped(map[string]string{"mimetype": media, "content.xml": content})))
+		require.Equal(t, "## Slide 1: Dues of 2026\n\n- Dues rise\n\nIn a shape\n\nComment: Since when?\n\nNotes: Say this.\n\n## Slide 2 (hidden)\n\nBerth | Price\n4 | 120\n\nFooter: Harbour board 2026", c.Text)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,8 +32,12 @@ var webPage = Type{
 	},
 }
 
-// isPage recognises a web page whose file name or media type says plain text.
+// isPage recognises a web page whose file name or media type says plain text, or nothing that is
+// known: programs save pages as .doc and .xls, which Word and Excel then open.
 func isPage(raw []byte, named string) bool {
+	if named == "" {
+		return strings.HasPrefix(http.DetectContentType(raw), "text/html") && isText(raw)
+	}
 	head := bytes.ToLower(bytes.TrimLeft(raw[:min(len(raw), 1024)], "\ufeff \t\r\n"))
 	return named == "txt" && (bytes.HasPrefix(head, []byte("<!doctype html")) || bytes.HasPrefix(head, []byte("<html"))) && isText(raw)
 }
@@ -229,6 +234,7 @@ func (p *page) read(raw []byte) (open string, err error) {
 }
 
 func (p *page) start(t html.Token) {
+	p.endOption(t.DataAtom)
 	if p.skip != "" {
 		switch {
 		case t.Data == p.skip:
@@ -327,7 +333,17 @@ func isBlockOfWords(a atom.Atom) bool {
 	return false
 }
 
+// endOption ends an option that is left out, if its end tag is missing.
+func (p *page) endOption(next atom.Atom) {
+	if p.skip == "option" && (next == atom.Option || next == atom.Optgroup || next == atom.Select || next == atom.Datalist) {
+		p.skip, p.skipDepth = "", 0
+	}
+}
+
 func (p *page) end(t html.Token) {
+	if t.DataAtom != atom.Option {
+		p.endOption(t.DataAtom)
+	}
 	if p.skip != "" {
 		if t.Data == p.skip {
 			if p.skipDepth--; p.skipDepth == 0 {

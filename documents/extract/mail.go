@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -22,14 +23,27 @@ import (
 var mailFile = Type{
 	Name:       "eml",
 	Label:      "E-mail",
-	Extensions: []string{".eml"},
-	MediaTypes: []string{"message/rfc822"},
+	Extensions: []string{".eml", ".mht", ".mhtml"},
+	MediaTypes: []string{"message/rfc822", "multipart/related", "application/x-mimearchive"},
+	Is:         func(raw []byte, named string) bool { return named == "" && isSavedPage(raw) },
 	Read: func(ctx context.Context, raw []byte) (string, error) {
 		c, err := mailContent(ctx, raw)
 		return c.Text, err
 	},
 	content:  mailContent,
 	untitled: true, // its subject is the title
+}
+
+// isSavedPage recognises a web page that was saved with its pictures, as a message that nobody has
+// sent (RFC 2557). Browsers call such a file .mht, and Confluence .doc.
+func isSavedPage(raw []byte) bool {
+	m, err := mail.ReadMessage(bytes.NewReader(raw))
+	return err == nil && isUnsentPage(m.Header)
+}
+
+func isUnsentPage(h mail.Header) bool {
+	media, _ := mediaType(h.Get("Content-Type"))
+	return h.Get("MIME-Version") != "" && h.Get("To")+h.Get("Cc") == "" && !strings.Contains(h.Get("From"), "@") && (media == "multipart/related" || media == "text/html")
 }
 
 // subjectNames are what mail programs call the subject.
@@ -114,6 +128,10 @@ func mailContent(ctx context.Context, raw []byte) (Content, error) {
 	if err := r.part(m.Header.Get, m.Body, 0); err != nil {
 		return Content{}, err
 	}
+	if isUnsentPage(m.Header) && len(r.texts) > 0 {
+		text := clean(r.text())
+		return Content{Text: text, Title: cmp.Or(firstHeading(text, true), r.title, header("Subject"))}, nil
+	}
 	var fields [][2]string
 	for _, name := range []string{"From", "To", "Cc", "Date", "Sent"} {
 		fields = append(fields, [2]string{name, header(name)})
@@ -179,6 +197,7 @@ func mailText(title string, fields [][2]string, body string, attached []string) 
 type mailReader struct {
 	ctx      context.Context
 	texts    []mailPart
+	title    string // of the first web page
 	attached []string
 	left     int // parts that may still be read
 }
@@ -216,6 +235,26 @@ func (r *mailReader) choose(from int) {
 	r.texts = append(r.texts[:from], since...)
 }
 
+var looseParameter = lazyregexp.New(`;\s*([\w*-]+)\s*=\s*("[^"]*"|[^;]*)`)
+
+// mediaType reads a header such as Content-Type; "" means that it is missing or says nothing. Some
+// programs write boundaries and names without the quotes that they need.
+func mediaType(header string) (media string, params map[string]string) {
+	media, params, err := mime.ParseMediaType(header)
+	if err == nil {
+		return media, params
+	}
+	media, _, _ = strings.Cut(header, ";")
+	params = map[string]string{}
+	for _, m := range looseParameter.FindAllStringSubmatch(header, -1) {
+		params[strings.ToLower(m[1])] = strings.Trim(m[2], "\" \t\r\n")
+	}
+	if media = strings.ToLower(strings.TrimSpace(media)); strings.ContainsAny(media, " \t,=") {
+		return "", nil
+	}
+	return media, params
+}
+
 // preamble keeps what is read before the first part of a message: all of it, if its boundary is
 // nowhere.
 type preamble struct {
@@ -235,11 +274,11 @@ func (r *mailReader) part(header func(string) string, body io.Reader, depth int)
 	if r.left--; r.left < 0 || depth > maxMailDepth {
 		return errTooLarge
 	}
-	media, params, err := mime.ParseMediaType(header("Content-Type"))
-	if several := strings.HasPrefix(media, "multipart/"); err != nil || several && params["boundary"] == "" { // RFC 2045, 5.2
+	media, params := mediaType(header("Content-Type"))
+	if !strings.Contains(media, "/") || strings.HasPrefix(media, "multipart/") && params["boundary"] == "" { // RFC 2045, 5.2
 		media, params = "text/plain", nil
 	}
-	disposition, file, _ := mime.ParseMediaType(header("Content-Disposition"))
+	disposition, file := mediaType(header("Content-Disposition"))
 	name := file["filename"]
 	if name == "" {
 		name = params["name"]
@@ -296,11 +335,12 @@ func (r *mailReader) part(header func(string) string, body io.Reader, depth int)
 		if err != nil {
 			return err
 		}
-		page, err := htmlText(r.ctx, []byte(text))
+		page, err := htmlContent(r.ctx, []byte(text))
 		if err != nil {
 			return err
 		}
-		r.texts = append(r.texts, mailPart{page, true})
+		r.title = cmp.Or(r.title, page.Title)
+		r.texts = append(r.texts, mailPart{page.Text, true})
 	default:
 		text, err := toUTF8(raw, params["charset"])
 		if err != nil {

@@ -45,13 +45,21 @@ type value struct {
 	Val string `xml:"val,attr"`
 }
 
+// numberFormat is "custom" with the first numbers, "001, 002, 003, ...", or the name of a format.
+type numberFormat struct {
+	Val  string `xml:"val,attr"`
+	List string `xml:"format,attr"`
+}
+
 type xmlLevel struct {
-	Level   int    `xml:"ilvl,attr"`
-	Start   *value `xml:"start"`
-	Format  value  `xml:"numFmt"`
-	Text    value  `xml:"lvlText"`
-	Legal   *value `xml:"isLgl"`
-	Restart *value `xml:"lvlRestart"`
+	Level  int          `xml:"ilvl,attr"`
+	Start  *value       `xml:"start"`
+	Format numberFormat `xml:"numFmt"`
+	// Custom is the format for programs that know it; Format is the one for others.
+	Custom  numberFormat `xml:"AlternateContent>Choice>numFmt"`
+	Text    value        `xml:"lvlText"`
+	Legal   *value       `xml:"isLgl"`
+	Restart *value       `xml:"lvlRestart"`
 }
 
 // readNumbering reads the lists of a document; a document without lists has none.
@@ -135,7 +143,14 @@ func (l *wordList) set(x xmlLevel) {
 	if x.Level < 0 || x.Level >= maxListLevel {
 		return
 	}
-	level := listLevel{start: 0, format: x.Format.Val, text: x.Text.Val, again: -1}
+	format := x.Format
+	if x.Custom.List != "" {
+		format = x.Custom
+	}
+	if format.List != "" {
+		format.Val = formatOf(format.List)
+	}
+	level := listLevel{start: 0, format: format.Val, text: x.Text.Val, again: -1}
 	if x.Start != nil {
 		level.start = atoi(x.Start.Val, 0)
 	}

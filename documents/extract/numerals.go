@@ -47,6 +47,9 @@ func numeral(n int, format string) string {
 	}
 	n = max(n, 0)
 	decimal := strconv.Itoa(n)
+	if strings.HasPrefix(format, "0") {
+		return strings.Repeat("0", max(0, len(format)-len(decimal))) + decimal
+	}
 	if n == 0 || n > 9999 {
 		return decimal
 	}
@@ -154,8 +157,12 @@ func roman(n int) string {
 }
 
 // formatOf returns the format whose first numbers a text lists, as OpenDocument names formats: "ก, ข, ค, ...".
+// That of "001, 002, ..." is "001".
 func formatOf(list string) string {
 	first := strings.SplitN(list, ", ", 4)
+	if strings.HasPrefix(list, "0") && strings.Trim(first[0], "0") == "1" {
+		return first[0]
+	}
 	for _, formats := range []map[string]string{letterLists, sequences, countings, digits} {
 		for _, format := range sortedKeys(formats) {
 			if n := min(len(first), 3); n > 1 && slices.Equal(first[:n], []string{numeral(1, format), numeral(2, format), numeral(3, format)}[:n]) {

@@ -15,14 +15,21 @@ import (
 
 var (
 	openText = openDocument(Type{
-		Name: "odt", Label: "OpenDocument text", Extensions: []string{".odt"},
+		Name: "odt", Label: "OpenDocument text", Extensions: []string{".odt", ".ott"},
 		MediaTypes: []string{"application/vnd.oasis.opendocument.text"},
 	})
 	openSheets = openDocument(Type{
-		Name: "ods", Label: "OpenDocument spreadsheet", Extensions: []string{".ods"},
+		Name: "ods", Label: "OpenDocument spreadsheet", Extensions: []string{".ods", ".ots"},
 		MediaTypes: []string{"application/vnd.oasis.opendocument.spreadsheet"}, untitled: true,
 	})
+	openSlides = openDocument(Type{
+		Name: "odp", Label: "OpenDocument presentation", Extensions: []string{".odp", ".otp"},
+		MediaTypes: []string{"application/vnd.oasis.opendocument.presentation"},
+	})
 )
+
+// templateOf is what the media type of a template has behind that of its documents.
+const templateOf = "-template"
 
 // openDocument completes a type for OpenDocument files, which name their media type in the
 // part "mimetype", or at least in their manifest.
@@ -37,7 +44,7 @@ func openDocument(t Type) Type {
 		if in, err := a.open("mimetype"); err == nil {
 			defer in.Close()
 			said, _ := io.ReadAll(io.LimitReader(in, 200))
-			return strings.TrimSpace(string(said)) == media
+			return strings.TrimSuffix(strings.TrimSpace(string(said)), templateOf) == media
 		}
 		in, err := a.open("META-INF/manifest.xml")
 		if err != nil || !a.has("content.xml") {
@@ -45,13 +52,13 @@ func openDocument(t Type) Type {
 		}
 		defer in.Close()
 		list, _ := io.ReadAll(io.LimitReader(in, 1<<20))
-		return bytes.Contains(list, []byte(`"`+media+`"`))
+		return bytes.Contains(list, []byte(`"`+media+`"`)) || bytes.Contains(list, []byte(`"`+media+templateOf+`"`))
 	}
 	return t
 }
 
 // openDocumentText returns the text of an OpenDocument file: headings, paragraphs, list items
-// and table rows. Tables of a spreadsheet stand below their names.
+// and table rows. Tables of a spreadsheet stand below their names, slides below their numbers.
 func openDocumentText(a *archive) (string, error) {
 	if manifest, err := a.open("META-INF/manifest.xml"); err == nil {
 		said, _ := io.ReadAll(io.LimitReader(manifest, maxPart))
@@ -73,7 +80,7 @@ func openDocumentText(a *archive) (string, error) {
 		return "", err
 	}
 	if !w.sheet {
-		for _, text := range styles.edges {
+		for _, text := range append(styles.edges, w.edges...) {
 			w.o.add(paragraph, "", text)
 		}
 	}
@@ -82,7 +89,7 @@ func openDocumentText(a *archive) (string, error) {
 
 // newOpenWalker returns a walker that knows the styles that another one has read.
 func newOpenWalker(styles *openWalker) *openWalker {
-	w := &openWalker{hidden: map[string]bool{}, titles: map[string]bool{}, runs: map[string]officeRun{}, listStyles: map[string]*wordList{}, lastLists: map[string]*wordList{}}
+	w := &openWalker{o: &outline{}, hidden: map[string]bool{}, titles: map[string]bool{}, runs: map[string]officeRun{}, listStyles: map[string]*wordList{}, lastLists: map[string]*wordList{}}
 	if styles != nil {
 		w.runs, w.listStyles = styles.runs, styles.listStyles
 	}
@@ -129,7 +136,7 @@ const maxOpenStyles = 10_000 // of text, that are known
 
 // openWalker walks through the content of an OpenDocument file.
 type openWalker struct {
-	o     outline
+	o     *outline
 	text  strings.Builder
 	depth int // open paragraphs
 	level int // of the heading; 0: a paragraph
@@ -139,7 +146,7 @@ type openWalker struct {
 	outer  []openTable // the tables around the open one
 	spaced sheetRows   // of the open table of a spreadsheet
 	style  string
-	hidden map[string]bool      // styles of tables that are not shown
+	hidden map[string]bool      // styles of tables and slides that are not shown
 	titles map[string]bool      // styles of titles
 	runs   map[string]officeRun // styles of text
 	spans  []officeRun          // that are open
@@ -161,6 +168,9 @@ type openWalker struct {
 
 	archive *archive        // with the objects of the text; nil within one
 	objects map[string]bool // that have been read
+
+	slide *openSlide // that is read; nil: none
+	count int        // slides so far
 
 	noTables bool     // only the text around tables is read
 	charts   []string // titles of charts of the open table of a spreadsheet
@@ -196,6 +206,13 @@ type openCell struct {
 	rows int
 }
 
+// openSlide is a slide that is being read. Its title may be anywhere in the file.
+type openSlide struct {
+	slideHead
+	around, body *outline // what stands before the slide, and on it while its notes are read
+	inTitle      bool
+}
+
 func (w *openWalker) write(s string) {
 	w.size += len(s)
 	w.text.WriteString(s)
@@ -208,7 +225,7 @@ func (w *openWalker) start(t xml.StartElement) {
 	}
 	switch name := t.Name.Local; name {
 	case "spreadsheet":
-		w.sheet, w.spaced.o = true, &w.o
+		w.sheet, w.spaced.o = true, w.o
 	case "style":
 		w.style = attr(t, "name")
 		if attr(t, "parent-style-name") == titleStyle && len(w.titles) < maxOpenStyles {
@@ -216,6 +233,10 @@ func (w *openWalker) start(t xml.StartElement) {
 		}
 	case "table-properties":
 		if attr(t, "display") == "false" {
+			w.hidden[w.style] = true
+		}
+	case "drawing-page-properties":
+		if attr(t, "visibility") == "hidden" {
 			w.hidden[w.style] = true
 		}
 	case "text-properties":
@@ -249,8 +270,24 @@ func (w *openWalker) start(t xml.StartElement) {
 		w.setLevel(t)
 	case "header", "footer":
 		if w.edged {
-			w.o, w.lists, w.item = outline{}, nil, nil
+			w.o, w.lists, w.item = &outline{}, nil, nil
 		}
+	case "page":
+		w.count++
+		w.slide = &openSlide{around: w.o, slideHead: slideHead{number: w.count, isHidden: w.hidden[attr(t, "style-name")]}}
+		w.o = &outline{}
+	case "frame":
+		if w.slide != nil {
+			w.slide.inTitle = attr(t, "class") == "title"
+		}
+	case "notes":
+		if w.slide != nil {
+			w.writeNotes()
+			w.slide.body, w.o = w.o, &outline{}
+		}
+	case "footer-decl", "date-time-decl":
+		w.depth++
+		w.text.Reset()
 	case "annotation":
 		w.aside = append(w.aside, w.text.String())
 		w.text.Reset()
@@ -311,7 +348,7 @@ func (w *openWalker) start(t xml.StartElement) {
 		w.outer = append(w.outer, w.openTable)
 		w.openTable = openTable{open: true, above: map[int]openCell{}}
 		if w.sheet && len(w.outer) == 1 {
-			w.spaced = sheetRows{o: &w.o}
+			w.spaced = sheetRows{o: w.o}
 			w.o.heading(2, attr(t, "name"))
 		}
 	case "table-row":
@@ -557,6 +594,27 @@ func (w *openWalker) end(name string) {
 			return
 		}
 		w.edges = addEdge(w.edges, strings.ToUpper(name[:1])+name[1:], w.o.out.String())
+	case "page":
+		if s := w.slide; s != nil {
+			w.writeNotes()
+			body := w.o.out.String()
+			w.o, w.slide = s.around, nil
+			w.o.heading(2, s.text())
+			w.o.add(paragraph, "", body)
+		}
+	case "frame":
+		if w.slide != nil {
+			w.slide.inTitle = false
+		}
+	case "notes":
+		if s := w.slide; s != nil && s.body != nil {
+			said := w.o.out.String()
+			w.o = s.body
+			w.o.add(paragraph, "Notes: ", said)
+		}
+	case "footer-decl", "date-time-decl":
+		w.depth = max(0, w.depth-1)
+		w.edges = addEdge(w.edges, "Footer", w.text.String())
 	case "shapes":
 		w.shapes = max(0, w.shapes-1)
 	case "table-cell", "covered-table-cell":
@@ -635,6 +693,8 @@ func (w *openWalker) endParagraph() {
 		}
 		w.cell = append(w.cell, mark+text)
 		return
+	case w.slide != nil && w.slide.inTitle:
+		w.slide.title = append(w.slide.title, text)
 	case w.level > 0:
 		w.o.heading(w.level, mark+text)
 	case isItem:

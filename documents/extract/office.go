@@ -206,7 +206,7 @@ func isUTF16(in *bufio.Reader) bool {
 func (a *archive) inUTF8() ([]byte, error) {
 	changed := map[*zip.File]bool{}
 	for _, f := range a.files {
-		if name := partName(f.Name); !strings.HasSuffix(name, ".xml") && !strings.HasSuffix(name, ".rels") {
+		if !isXML(f) {
 			continue
 		}
 		r, err := f.Open()
@@ -221,9 +221,22 @@ func (a *archive) inUTF8() ([]byte, error) {
 	if !slices.Contains(slices.Collect(maps.Values(changed)), true) {
 		return a.raw, nil
 	}
+	return a.onlyXML(changed)
+}
+
+func isXML(f *zip.File) bool {
+	name := partName(f.Name)
+	return strings.HasSuffix(name, ".xml") || strings.HasSuffix(name, ".rels")
+}
+
+// onlyXML returns the archive without its pictures and the like, and with these parts in UTF-8.
+func (a *archive) onlyXML(changed map[*zip.File]bool) ([]byte, error) {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for _, f := range a.files {
+		if !isXML(f) {
+			continue
+		}
 		if !changed[f] {
 			if err := w.Copy(f); err != nil {
 				return nil, err

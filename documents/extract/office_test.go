@@ -213,17 +213,21 @@ func TestWordListsGoOnAfterAParagraphAndBeginAgain(t *testing.T) {
 	item := func(list, text string) string {
 		return `<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="` + list + `"/></w:numPr></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
 	}
-	parts := wordParts(item("1", "first") + item("1", "second") + para("", "Between") + item("1", "third") + item("2", "bullet") + item("3", "again") + item("1", "fourth") + item("4", "한국어") + item("4", "둘째"))
+	parts := wordParts(item("1", "first") + item("1", "second") + para("", "Between") + item("1", "third") + item("2", "bullet") + item("3", "again") + item("1", "fourth") + item("4", "한국어") + item("4", "둘째") + item("5", "wide"))
 	parts["word/_rels/document.xml.rels"] = fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r3", "numbering", "numbering.xml"))
 	level := func(id, format, text string) string {
-		return `<w:abstractNum w:abstractNumId="` + id + `"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="` + format + `"/><w:lvlText w:val="` + text + `"/></w:lvl></w:abstractNum>`
+		numbers := `<w:numFmt w:val="` + format + `"/>`
+		if strings.Contains(format, ",") {
+			numbers = `<mc:AlternateContent><mc:Choice Requires="w14"><w:numFmt w:val="custom" w:format="` + format + `"/></mc:Choice><mc:Fallback><w:numFmt w:val="decimal"/></mc:Fallback></mc:AlternateContent>`
+		}
+		return `<w:abstractNum w:abstractNumId="` + id + `"><w:lvl w:ilvl="0"><w:start w:val="1"/>` + numbers + `<w:lvlText w:val="` + text + `"/></w:lvl></w:abstractNum>`
 	}
-	parts["word/numbering.xml"] = `<w:numbering xmlns:w="w">` + level("0", "decimal", "%1.") + level("1", "bullet", "•") + level("2", "ganada", "%1)") +
+	parts["word/numbering.xml"] = `<w:numbering xmlns:w="w">` + level("0", "decimal", "%1.") + level("1", "bullet", "•") + level("2", "ganada", "%1)") + level("3", "001, 002, 003, ...", "%1:") +
 		`<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>` +
-		`<w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num><w:num w:numId="4"><w:abstractNumId w:val="2"/></w:num></w:numbering>`
+		`<w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num><w:num w:numId="4"><w:abstractNumId w:val="2"/></w:num><w:num w:numId="5"><w:abstractNumId w:val="3"/></w:num></w:numbering>`
 	text, err := All().Text(t.Context(), "docx", zipped(parts))
 	require.NoError(t, err)
-	require.Equal(t, "1. first\n2. second\n\nBetween\n\n3. third\n- bullet\n1. again\n2. fourth\n가) 한국어\n나) 둘째", text)
+	require.Equal(t, "1. first\n2. second\n\nBetween\n\n3. third\n- bullet\n1. again\n2. fourth\n가) 한국어\n나) 둘째\n001: wide", text)
 }
 
 func TestNumbersOfListsAreWrittenInTheirScript(t *testing.T) {
@@ -243,7 +247,8 @@ func TestNumbersOfListsAreWrittenInTheirScript(t *testing.T) {
 		}
 	}
 	require.Equal(t, "טו", numeral(15, "hebrew1"))
-	for list, format := range map[string]string{"ก, ข, ค, ...": "thaiLetters", "一, 二, 三, ...": "chineseCounting", "א, ב, ג, ...": "hebrew2", "ア, イ, ウ, ...": "aiueo", "イ, ロ, ハ, ...": "iroha", "가, 나, 다, ...": "ganada", "①, ②, ③, ...": "decimalEnclosedCircle", "1": "decimal", "?, !, ...": "decimal"} {
+	require.Equal(t, []string{"0001", "0012", "12345"}, []string{numeral(1, "0001"), numeral(12, "0001"), numeral(12345, "0001")})
+	for list, format := range map[string]string{"0001, 0002, 0003, ...": "0001", "01, 02, 03, ...": "decimalZero", "ก, ข, ค, ...": "thaiLetters", "一, 二, 三, ...": "chineseCounting", "א, ב, ג, ...": "hebrew2", "ア, イ, ウ, ...": "aiueo", "イ, ロ, ハ, ...": "iroha", "가, 나, 다, ...": "ganada", "①, ②, ③, ...": "decimalEnclosedCircle", "1": "decimal", "?, !, ...": "decimal"} {
 		require.Equal(t, numeral(12, format), numeral(12, formatOf(list)), list)
 	}
 }
@@ -655,4 +660,109 @@ func TestWorkbookWhoseElementsHaveAPrefixIsRead(t *testing.T) {
 	}))
 	require.NoError(t, err)
 	require.Equal(t, "## Plan\n\nCity | Since\nOslo | 2023-03-15", text)
+}
+
+func TestWordHasTheTextOfFilesWithinIt(t *testing.T) {
+	page := "<html><body><p>Wear a badge.</p></body></html>"
+	for name, raw := range map[string]string{
+		"chunk.html": page,
+		"chunk.txt":  "Wear a badge.",
+		"chunk.rtf":  `{\rtf1\ansi Wear a badge.}`,
+		"chunk.dat":  `{\rtf1\ansi Wear a badge.}`,
+		"chunk.mht":  "MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=b\r\n\r\n--b\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n<p>Wear a=20badge.</p>\r\n--b--\r\n",
+		"chunk.docx": string(word(para("", "Wear a badge."))),
+	} {
+		parts := wordParts(para("", "Before") + `<w:altChunk r:id="c1"/>` + para("", "After"))
+		delete(parts, "word/footnotes.xml")
+		parts["word/_rels/document.xml.rels"] = fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "c1", "aFChunk", name))
+		parts["word/"+name] = raw
+		text, err := All().Text(t.Context(), "docx", zipped(parts))
+		require.NoError(t, err)
+		require.Equal(t, "Before\n\nWear a badge.\n\nAfter", strings.Replace(text, "\n\nA note.", "", 1), name)
+	}
+}
+
+func TestWatermarksOfWordAreInItsHeader(t *testing.T) {
+	parts := wordParts(para("", "The rent is due."))
+	delete(parts, "word/footnotes.xml")
+	parts["word/_rels/document.xml.rels"] = fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "h1", "header", "header1.xml"))
+	parts["word/header1.xml"] = `<w:hdr xmlns:w="w" xmlns:v="v"><w:p><w:r><w:t>Lease 4</w:t></w:r><w:r><w:pict><v:shape><v:textpath style="font-size:1pt" string="DRAFT"/></v:shape></w:pict></w:r></w:p></w:hdr>`
+	text, err := All().Text(t.Context(), "docx", zipped(parts))
+	require.NoError(t, err)
+	require.Equal(t, "The rent is due.\n\nHeader: Lease 4 DRAFT", text)
+}
+
+func TestTemplatesOfOfficeAreReadAsTheirDocuments(t *testing.T) {
+	for name, raw := range map[string][]byte{"Lease.dotx": word(para("", "The rent is due.")), "Budget.xltx": workbook(t), "Deck.potx": zipped(slides())} {
+		kind, ok := All().Detect(name, "", raw)
+		require.True(t, ok, name)
+		want, err := All().Text(t.Context(), kind, raw)
+		require.NoError(t, err)
+		parts := unzipped(t, raw)
+		types := parts["[Content_Types].xml"]
+		for _, main := range []string{"document.main+xml", "sheet.main+xml", "presentationml.slide+xml"} {
+			types = strings.Replace(types, main, strings.NewReplacer("document", "template", "sheet", "template", "slide", "template.main").Replace(main), 1)
+		}
+		require.NotEqual(t, parts["[Content_Types].xml"], types)
+		parts["[Content_Types].xml"] = types
+		raw = zipped(parts)
+		found, ok := All().Detect(name, "", raw)
+		require.True(t, ok, name)
+		require.Equal(t, kind, found)
+		text, err := All().Text(t.Context(), found, raw)
+		require.NoError(t, err, name)
+		require.Equal(t, want, text)
+	}
+}
+
+// diagram is the data of a SmartArt diagram with a root, nodes, an assistant and what only connects them.
+const diagram = `<dgm:dataModel xmlns:dgm="dgm" xmlns:a="a"><dgm:ptLst><dgm:pt type="doc"><dgm:t><a:p/></dgm:t></dgm:pt><dgm:pt><dgm:t><a:p><a:r><a:t>Apply</a:t></a:r></a:p></dgm:t></dgm:pt>` +
+	`<dgm:pt type="parTrans"><dgm:t><a:p><a:r><a:t>no</a:t></a:r></a:p></dgm:t></dgm:pt><dgm:pt type="node"><dgm:t><a:p><a:r><a:t>Sign </a:t></a:r><a:r><a:t>twice</a:t></a:r></a:p></dgm:t></dgm:pt>` +
+	`<dgm:pt type="asst"><dgm:t><a:p><a:r><a:t>Notary</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>`
+
+func TestDiagramsAreLists(t *testing.T) {
+	refer := `<dgm:relIds r:dm="d1" r:lo="d2"/>`
+	slide := slides()
+	slide["ppt/slides/slide1.xml"] = strings.Replace(slide["ppt/slides/slide1.xml"], "<p:graphicFrame>", "<p:graphicFrame>"+refer+"</p:graphicFrame><p:graphicFrame>", 1)
+	slide["ppt/slides/_rels/slide1.xml.rels"] = fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "d1", "diagramData", "../diagrams/data1.xml"))
+	slide["ppt/diagrams/data1.xml"] = diagram
+
+	letter := wordParts(`<w:p><w:r><w:t>Steps</w:t></w:r><w:r><w:drawing>` + refer + `</w:drawing></w:r></w:p>`)
+	letter["word/_rels/document.xml.rels"] = fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "d1", "diagramData", "diagrams/data1.xml"))
+	letter["word/diagrams/data1.xml"] = diagram
+
+	for kind, raw := range map[string][]byte{"pptx": zipped(slide), "docx": zipped(letter), "xlsx": withDrawing(t, refer)} {
+		text, err := All().Text(t.Context(), kind, raw)
+		require.NoError(t, err, kind)
+		require.Contains(t, text, "- Apply\n- Sign twice\n- Notary", kind)
+		require.NotContains(t, text, "no\n", kind)
+	}
+}
+
+// withDrawing returns a workbook whose sheet has a drawing with this content, which may refer to d1, a diagram.
+func withDrawing(t *testing.T, content string) []byte {
+	t.Helper()
+	parts := unzipped(t, workbook(t))
+	parts["xl/worksheets/_rels/sheet1.xml.rels"] = fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "r1", "drawing", "../drawings/drawing1.xml"))
+	parts["xl/drawings/drawing1.xml"] = `<xdr:wsDr xmlns:xdr="x" xmlns:a="a" xmlns:dgm="dgm" xmlns:r="r"><xdr:twoCellAnchor>` + content + `</xdr:twoCellAnchor></xdr:wsDr>`
+	parts["xl/drawings/_rels/drawing1.xml.rels"] = fmt.Sprintf(relation1, fmt.Sprintf(relationTo, "d1", "diagramData", "../diagrams/data1.xml"))
+	parts["xl/diagrams/data1.xml"] = diagram
+	return zipped(parts)
+}
+
+func TestTextBoxesOfASheetFollowItsRows(t *testing.T) {
+	text, err := All().Text(t.Context(), "xlsx", withDrawing(t, `<xdr:sp><xdr:txBody><a:p><a:r><a:t>Figures without </a:t></a:r><a:r><a:t>tax</a:t></a:r></a:p><a:p><a:r><a:t>Audited</a:t></a:r></a:p></xdr:txBody></xdr:sp>`))
+	require.NoError(t, err)
+	require.Equal(t, "## Capital\n\nBank | Ratio | Since\nNorth Bank | 8.50% | 2023-03-15\n\nFigures without tax\n\nAudited\n\n## Notes\n\n|  | far right", text)
+}
+
+func TestSlidesKeepRaisedLoweredAndStruckCharacters(t *testing.T) {
+	run := func(properties, text string) string {
+		return `<a:r><a:rPr ` + properties + `/><a:t>` + text + `</a:t></a:r>`
+	}
+	parts := slides()
+	parts["ppt/slides/slide1.xml"] = `<p:sld xmlns:p="p" xmlns:a="a"><p:cSld><p:spTree><p:sp><p:txBody><a:p>` + run("", "10") + run(`baseline="30000"`, "6") + run("", " m") + run(`baseline="30000"`, "2") + run("", " of H") + run(`baseline="-25000"`, "2") + run("", "O cost ") + run(`strike="sngStrike"`, "900") + run(`strike="noStrike"`, " 950") + `</a:p></p:txBody></p:sp></p:spTree></p:cSld></p:sld>`
+	text, err := All().Text(t.Context(), "pptx", zipped(parts))
+	require.NoError(t, err)
+	require.Contains(t, text, "10⁶ m² of H₂O cost ~~900~~ 950")
 }

@@ -236,6 +236,8 @@ func (w *officeText) property(name string, t xml.StartElement) {
 		w.write("\n")
 	case "noBreakHyphen":
 		w.write("-")
+	case "textpath": // lettering of Word, such as a watermark
+		w.write("\n" + attr(t, "string") + "\n")
 	case "sym":
 		w.write(officeSymbol(attr(t, "font"), attr(t, "char")))
 	case "vanish":

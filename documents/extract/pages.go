@@ -192,7 +192,7 @@ type counters struct {
 func newCounters(pages int) counters { return counters{pages, map[string]map[int]int{}} }
 
 // pageNames are words for a page before its number.
-const pageNames = `page|pages|p|pg|seite|s|blatt|pagina|página|pág|pag|side|sida|sivu|strona|str|strana|stránka|oldal|sayfa|страница|стр|с|сторінка|σελίδα|σελ|halaman|trang|الصفحة|صفحة|עמוד|第`
+const pageNames = `page|pages|p|pg|seite|s|blatt|pagina|página|pág|pag|side|sida|sivu|strona|str|strana|stránka|oldal|sayfa|страница|стр|с|сторінка|σελίδα|σελ|halaman|trang|الصفحة|صفحة|עמוד|पृष्ठ|页面|頁面|ページ|페이지|쪽|หน้า|第`
 
 // pageCounter matches what a program writes around the numbers of a page and of all pages: "Page 2 of 5", or
 // "Seite von" where the numbers are left out.

@@ -3,8 +3,10 @@ package extract
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -17,9 +19,11 @@ var richText = Type{
 	Label:      "RTF",
 	Extensions: []string{".rtf"},
 	MediaTypes: []string{"application/rtf", "text/rtf"},
-	Is:         func(raw []byte, _ string) bool { return bytes.HasPrefix(raw, []byte(`{\rtf`)) },
+	Is:         func(raw []byte, _ string) bool { return isRTF(raw) },
 	Read:       rtfText,
 }
+
+func isRTF(raw []byte) bool { return bytes.HasPrefix(raw, []byte(`{\rtf`)) }
 
 // rtfGroup is the state of a group of an RTF file.
 type rtfGroup struct {
@@ -137,6 +141,9 @@ func (r *rtfReader) flush() {
 				continue
 			}
 			out, err := enc.NewDecoder().Bytes(r.bytes)
+			if err == nil && enc == r.enc && !slices.ContainsFunc([]rune(string(out)), func(c rune) bool { return c > unicode.MaxASCII && c != utf8.RuneError }) {
+				out, err = charmap.Windows1252.NewDecoder().Bytes(r.bytes) // signs such as ©, in fonts for Latin letters
+			}
 			if err == nil && (enc == r.enc || !bytes.ContainsRune(out, utf8.RuneError)) {
 				r.text.WriteString(r.group.run.mark(string(out)))
 				break
@@ -235,6 +242,10 @@ func (r *rtfReader) word(word string, n int) {
 	case "ansicpg":
 		if e := codePage(n); e != nil {
 			r.enc = e
+		}
+	case "cpg":
+		if e := codePage(n); e != nil && r.group.fonts {
+			r.fonts[r.font] = e
 		}
 	case "mac":
 		r.enc = charmap.Macintosh
@@ -409,7 +420,7 @@ func (r *rtfReader) unicode(n int) {
 // fontCharset returns the encoding of a font by the number of its character set; nil for one
 // that the file decides.
 func fontCharset(n int) encoding.Encoding {
-	pages := map[int]int{77: 10000, 128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256,
+	pages := map[int]int{77: 10000, 78: 10001, 79: 10003, 80: 10008, 81: 10002, 89: 10007, 128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256,
 		186: 1257, 204: 1251, 222: 874, 238: 1250, 255: 850}
 	if page, ok := pages[n]; ok {
 		return codePage(page)
@@ -419,15 +430,21 @@ func fontCharset(n int) encoding.Encoding {
 
 func codePage(n int) encoding.Encoding {
 	name := "windows-" + strconv.Itoa(n)
-	switch n {
-	case 932:
+	switch n { // those from 10000 are of Macs
+	case 932, 10001:
 		name = "shift_jis"
-	case 936:
+	case 936, 10008:
 		name = "gb18030"
-	case 949:
+	case 949, 10003:
 		name = "euc-kr"
-	case 950:
+	case 950, 10002:
 		name = "big5"
+	case 866:
+		name = "ibm866"
+	case 10007:
+		name = "x-mac-cyrillic"
+	case 65001:
+		name = "utf-8"
 	case 437:
 		return charmap.CodePage437
 	case 850:

@@ -21,10 +21,10 @@ import (
 var sheetsFile = officeFile(Type{
 	Name:       "xlsx",
 	Label:      "Excel",
-	Extensions: []string{".xlsx", ".xlsm"},
+	Extensions: []string{".xlsx", ".xlsm", ".xltx", ".xltm"},
 	MediaTypes: []string{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
 	untitled:   true, // headings are the names of sheets
-}, []string{"openxmlformats-officedocument.spreadsheetml.sheet.main+xml", "ms-excel.sheet.macroEnabled"}, sheetsText)
+}, []string{"openxmlformats-officedocument.spreadsheetml.sheet.main+xml", "openxmlformats-officedocument.spreadsheetml.template.main+xml", "ms-excel.sheet.macroEnabled", "ms-excel.template.macroEnabled"}, sheetsText)
 
 // Limits of what is kept of a sheet besides its cells.
 const (
@@ -50,8 +50,13 @@ func sheetsText(a *archive) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	book, err := excelize.OpenReader(bytes.NewReader(raw),
-		excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: maxPart})
+	limits := excelize.Options{UnzipSizeLimit: maxUnpacked, UnzipXMLSizeLimit: maxPart}
+	book, err := excelize.OpenReader(bytes.NewReader(raw), limits)
+	if err != nil { // one of its pictures may be damaged
+		if raw, err = a.onlyXML(nil); err == nil {
+			book, err = excelize.OpenReader(bytes.NewReader(raw), limits)
+		}
+	}
 	if err != nil {
 		return "", err
 	}
@@ -67,7 +72,7 @@ func sheetsText(a *archive) (_ string, err error) {
 	}
 	r := sheetReader{a: a, book: book, computed: maxFormulas, unusual: unusualStyles(book), struck: struckStyles(book)}
 	for _, name := range book.GetSheetList() {
-		if parts[name].hidden {
+		if parts[name].hidden || parts[name].part == "" {
 			continue
 		}
 		r.o.heading(2, name)

@@ -10,7 +10,7 @@ import (
 var slidesFile = officeFile(Type{
 	Name:       "pptx",
 	Label:      "PowerPoint",
-	Extensions: []string{".pptx", ".pptm", ".ppsx"},
+	Extensions: []string{".pptx", ".pptm", ".ppsx", ".potx"},
 	MediaTypes: []string{
 		"application/vnd.openxmlformats-officedocument.presentationml.presentation",
 		"application/vnd.openxmlformats-officedocument.presentationml.slideshow",
@@ -79,6 +79,24 @@ type presentation struct {
 	edges []string // footers and dates, each once
 }
 
+// slideHead is what stands in the heading of a slide.
+type slideHead struct {
+	number   int
+	isHidden bool
+	title    []string
+}
+
+func (h slideHead) text() string {
+	name := fmt.Sprintf("Slide %d", h.number)
+	if h.isHidden {
+		name += " (hidden)"
+	}
+	if t := strings.TrimSpace(strings.Join(h.title, " ")); t != "" {
+		name += ": " + t
+	}
+	return name
+}
+
 // writeSlide writes a slide. Its title may be anywhere in the file.
 func (d *presentation) writeSlide(part string, number int) error {
 	relations, err := d.a.relations(part)
@@ -89,13 +107,13 @@ func (d *presentation) writeSlide(part string, number int) error {
 	for _, r := range relations {
 		links[r.ID] = r.Target
 	}
-	var title []string
+	head := slideHead{number: number}
 	var body outline
 	full := func() bool { return body.full() || d.o.full() }
 	w := officeText{row: body.row, endTable: body.endTable, paragraph: func(p officeParagraph) {
 		switch p.place {
 		case "title", "ctrTitle":
-			title = append(title, p.text.String())
+			head.title = append(head.title, p.text.String())
 		case "dt", "ftr", "hdr":
 			d.addEdge(p.text.String())
 		case "sldNum":
@@ -117,14 +135,8 @@ func (d *presentation) writeSlide(part string, number int) error {
 	if err := w.walk(d.a, part, full); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("Slide %d", number)
-	if w.isHidden {
-		name += " (hidden)"
-	}
-	if t := strings.TrimSpace(strings.Join(title, " ")); t != "" {
-		name += ": " + t
-	}
-	d.o.heading(2, name)
+	head.isHidden = w.isHidden
+	d.o.heading(2, head.text())
 	d.o.add(paragraph, "", body.out.String())
 	if err := d.writeNotes(part); err != nil {
 		return err

@@ -48,7 +48,7 @@ type Types []Type
 
 // All lists the types that this program can read.
 func All() Types {
-	return append(Types{plainText, markdown, webPage, pdfFile, wordFile, sheetsFile, slidesFile, csvFile, mailFile, outlookFile, richText, openText, openSheets}, pictureFiles...)
+	return append(Types{plainText, markdown, webPage, pdfFile, wordFile, sheetsFile, slidesFile, csvFile, mailFile, outlookFile, richText, openText, openSheets, openSlides}, pictureFiles...)
 }
 
 var typeName = lazyregexp.New(`^[a-z][a-z0-9_-]{0,19}$`)

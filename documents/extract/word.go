@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -12,9 +13,9 @@ import (
 var wordFile = officeFile(Type{
 	Name:       "docx",
 	Label:      "Word",
-	Extensions: []string{".docx", ".docm"},
+	Extensions: []string{".docx", ".docm", ".dotx", ".dotm"},
 	MediaTypes: []string{"application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
-}, []string{"openxmlformats-officedocument.wordprocessingml.document.main+xml", "ms-word.document."}, wordText)
+}, []string{"openxmlformats-officedocument.wordprocessingml.document.main+xml", "openxmlformats-officedocument.wordprocessingml.template.main+xml", "ms-word.document.", "ms-word.template."}, wordText)
 
 // wordText returns the text of a document. Headings become Markdown headings, with the
 // numbers that Word makes; each list item and table row is a line. Notes, comments and
@@ -168,16 +169,20 @@ func (d *wordDocument) chunk(part string) string {
 	}
 	text := ""
 	switch {
-	case strings.HasSuffix(part, ".docx"):
+	case bytes.HasPrefix(raw, []byte("PK")):
 		inner, err := openArchive(raw)
 		// A chunk within a chunk is left out.
 		if err == nil && inner.check() == nil && !d.a.inner {
 			inner.inner = true
 			text, _ = wordText(inner)
 		}
+	case isRTF(raw):
+		text, _ = rtfText(context.Background(), raw)
+	case isSavedPage(raw):
+		c, _ := mailContent(context.Background(), raw)
+		text = c.Text
 	case strings.HasSuffix(part, ".txt"):
 		text, _ = toUTF8(raw, "")
-	case strings.HasSuffix(part, ".rtf"):
 	default:
 		text, _ = htmlText(context.Background(), raw)
 	}

@@ -20,7 +20,8 @@ const (
 // WithoutExtension drops the extension of a document's file at the end of a text.
 func WithoutExtension(text string) string {
 	switch ext := path.Ext(text); strings.ToLower(ext) {
-	case ".pdf", ".txt", ".md", ".markdown", ".html", ".htm", ".doc", ".docx", ".xlsx", ".pptx", ".csv", ".eml", ".rtf", ".odt", ".ods", ".log", ".json":
+	case ".pdf", ".txt", ".md", ".markdown", ".html", ".htm", ".mht", ".doc", ".docx", ".docm", ".xls", ".xlsx", ".xlsm", ".ppt", ".pptx", ".csv", ".tsv", ".eml", ".msg", ".rtf", ".odt", ".ods", ".odp",
+		".log", ".json", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".gif":
 		return strings.TrimSuffix(text, ext)
 	}
 	return text
