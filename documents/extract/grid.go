@@ -23,7 +23,7 @@ func gridEnd(lines []pageLine, i int) int {
 		}
 		if len(tightParts(lines, i, j)) > 1 {
 			end = j + 1
-		} else if j-end >= 2 || len(l.cells) == 1 && !within(l.cells[0], lines[i:end]) {
+		} else if j-end >= 2 || len(l.cells) == 1 && !within(l.cells[0], lines[i:end]) && (j-i >= maxHeadLines || !standsInColumn(lines, i, j)) {
 			break
 		}
 	}
@@ -34,8 +34,23 @@ const (
 	maxRowGap    = 3.5 // of a font's size: the distance of rows of a table is smaller
 	maxNeighbors = 24  // rows above and below one that tell where its columns are
 	smallGap     = 0.6 // of a font's size: a space is narrower
+	maxHeadLines = 3   // of the names of a table's columns
 	oneTight     = 3   // of so many rows of a table may have cells without wide gaps between them
 )
+
+// neighbors returns the rows above line j, from line i on, and those below it. Names of columns may have several lines.
+func neighbors(lines []pageLine, i, j int) []pageLine {
+	rows := slices.Clone(lines[max(i, j-maxNeighbors):j])
+	above := len(rows)
+	for k := j + 1; k < min(len(lines), j+maxNeighbors) && lines[k].placed && !lines[k].rightToLeft && drop(lines, k) > 0 && drop(lines, k) < maxRowGap*lines[k].size; k++ {
+		if len(lines[k].cells) > 1 {
+			rows = append(rows, lines[k])
+		} else if len(rows) > above || k-j >= maxHeadLines {
+			break
+		}
+	}
+	return rows
+}
 
 // tightParts returns the cells of a line without wide gaps, by the columns of the rows above it, from line i on,
 // and below it. Numbers, names of columns, and what stands apart a little are cells; words of a sentence are none.
@@ -43,10 +58,7 @@ func tightParts(lines []pageLine, i, j int) []cell {
 	if len(lines[j].cells) != 1 {
 		return lines[j].cells
 	}
-	rows := slices.Clone(lines[max(i, j-maxNeighbors):j])
-	for k := j + 1; k < min(len(lines), j+maxNeighbors) && len(lines[k].cells) > 1 && lines[k].placed && !lines[k].rightToLeft && drop(lines, k) > 0 && drop(lines, k) < maxRowGap*lines[k].size; k++ {
-		rows = append(rows, lines[k])
-	}
+	rows := neighbors(lines, i, j)
 	if len(rows) < 3 {
 		return lines[j].cells
 	}
@@ -73,6 +85,13 @@ func within(c cell, lines []pageLine) bool {
 		}
 	}
 	return true
+}
+
+// standsInColumn reports whether line j, which has one cell, stands in one of several columns of the rows around it.
+func standsInColumn(lines []pageLine, i, j int) bool {
+	rows := neighbors(lines, i, j)
+	g := grid{columns: columnsOf(rows, oneTight)}
+	return len(rows) > 3 && len(g.columns) > 2 && !g.spans(lines[j].cells[0])
 }
 
 // grid is a run of lines as rows and columns. An empty cell is "".
@@ -162,7 +181,9 @@ func (g grid) parts(c cell) []cell {
 	reached := float32(0) // by a long text before a number
 	for i, p := range slices.Backward(out) {
 		col := g.columns[g.column(p)]
-		toLeft, toRight, inMiddle := abs(p.left-col.left) < near && p.right < max(col.right+near, reached), abs(p.right-col.right) < near, abs(p.left+p.right-col.left-col.right) < 2*near
+		// "No." before a wide gap has not been cut: it looks like the mark of a list.
+		apart := i+1 < len(out) && out[i+1].left-p.right > wideGap*p.size || i > 0 && p.left-out[i-1].right > wideGap*p.size
+		toLeft, toRight, inMiddle := abs(p.left-col.left) < near && (apart || p.right < max(col.right+near, reached)), abs(p.right-col.right) < near, abs(p.left+p.right-col.left-col.right) < 2*near
 		if !toLeft && !toRight && !inMiddle {
 			return whole
 		}

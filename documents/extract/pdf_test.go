@@ -806,6 +806,32 @@ func TestRowsWithNarrowGapsAreCutAtTheColumnsOfTheOthers(t *testing.T) {
 	}
 }
 
+// "No." looks like the number of a list, and "Share of" has a wide gap: both are names of columns, wider than their numbers.
+func TestNamesOfColumnsOnTwoLinesBelongToTheirTable(t *testing.T) {
+	var b strings.Builder
+	at := func(x float64, y int, text string) { fmt.Fprintf(&b, "BT /F1 10 Tf %g %d Td (%s) Tj ET\n", x, y, text) }
+	lefts := []float64{50, 237, 306, 376, 445}
+	for _, name := range []struct {
+		x    float64
+		text string
+	}{{237, "No."}, {306, "Percent"}, {376, "Mean dues"}, {445, "Share"}, {490, "of"}} {
+		at(name.x, 708, name.text)
+	}
+	at(445, 697, "all berths")
+	rows := [][]string{{"Pier one", "344", "75.2", "12196", "17.4"}, {"Pier two", "53", "11.6", "23518", "22.5"}, {"Dry dock", "61", "13.2", "9187", "22.5"}, {"Total", "458", "100.0", "13153", "18.7"}}
+	want := ""
+	for i, row := range rows {
+		for c, text := range row {
+			at(lefts[c], 680-12*i, text)
+		}
+		want += strings.Join(row, " | ") + "\n"
+	}
+	got, err := All().Text(t.Context(), "pdf", pageOf(b.String()))
+	if err != nil || !strings.Contains(got, " | No. | Percent | Mean dues | Share") || !strings.HasSuffix(got, strings.TrimSuffix(want, "\n")) || strings.Contains(got, "\n\n") {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}
+
 // The second number of the second row begins where the long first one ends, and so do those of the header.
 func TestTightRowsBelongToTheTableAroundThem(t *testing.T) {
 	var b strings.Builder
