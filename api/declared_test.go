@@ -56,7 +56,7 @@ func TestDeclaredDocumentTypeIsAccepted(t *testing.T) {
 	}
 	require.Equal(t, "letter", upload(202, "a.letter", "Hello")["format"])
 	refused := upload(415, "a.xyz", "x")
-	require.Contains(t, refused["error"].(map[string]any)["message"], "Text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV, E-mail, Outlook, RTF, OpenDocument text, OpenDocument spreadsheet, PNG, JPEG, TIFF, WebP, GIF and Letter files can be read")
+	require.Contains(t, refused["error"].(map[string]any)["message"], "Text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV, E-mail, Outlook, RTF, OpenDocument text, OpenDocument spreadsheet, OpenDocument presentation, PNG, JPEG, TIFF, WebP, GIF and Letter files can be read")
 	types := c.call(200, "GET", "/api/config", nil)["document_types"].([]any)
 	require.Equal(t, map[string]any{"label": "Letter", "extensions": []any{".letter"}}, types[len(types)-1])
 }

@@ -195,7 +195,7 @@ func TestDriveFailuresHaveTheirSentences(t *testing.T) {
 		"larger than said":  {drivetest.File{Fault: drivetest.Endless}, TooLarge, "That file is too large to import (more than 0.1MB). The maximum file size is 0.1MB.", 2},
 		"export too large":  {drivetest.File{MIME: googleApps + "document", Fault: drivetest.ExportLimit}, TooLarge, "That file is too large to import (more than 10MB). The maximum file size is 10MB.", 2},
 		"a form":            {drivetest.File{MIME: googleApps + "form"}, Unsupported, "I can't read that kind of file. Google Docs, Sheets and Slides, and uploaded files can be imported.", 1},
-		"a film":            {drivetest.File{MIME: "video/mp4", Content: []byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00")}, Unsupported, "I can't read that kind of file. Text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV, E-mail, Outlook, RTF, OpenDocument text, OpenDocument spreadsheet, PNG, JPEG, TIFF, WebP and GIF files can be imported.", 2},
+		"a film":            {drivetest.File{MIME: "video/mp4", Content: []byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00")}, Unsupported, "I can't read that kind of file. Text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV, E-mail, Outlook, RTF, OpenDocument text, OpenDocument spreadsheet, OpenDocument presentation, PNG, JPEG, TIFF, WebP and GIF files can be imported.", 2},
 		"key is not usable": {drivetest.File{Fault: drivetest.BadKey}, NotConfigured, "Importing from Google Drive is not set up on this server. Please upload the file instead.", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
