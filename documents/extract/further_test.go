@@ -302,7 +302,7 @@ func TestRichTextHasItsHeadersAndFootersOnce(t *testing.T) {
 }
 
 func TestEdgesThatSayNothingButThePageAreLeftOut(t *testing.T) {
-	for _, text := range []string{"", "3", "- 3 -", "3/5", "Page 2 of 5", "Page sur", "Página 2 de 5", "Seite von", "Side 1 av 3", "Страница 2 из 5", "第 3 页", "p. 4", "of"} {
+	for _, text := range []string{"", "3", "- 3 -", "3/5", "Page 2 of 5", "Page sur", "Página 2 de 5", "Seite von", "Side 1 av 3", "Страница 2 из 5", "第 3 页", "页面 22", "ページ 3", "페이지 4", "p. 4", "of"} {
 		require.True(t, isPageCounter(text), text)
 	}
 	for _, text := range []string{"Page 2 of the lease", "Acme", "2/5/2026", "Page 12.50", "3 %", "Seite 2 von 5 – vertraulich", "Customer 88123"} {

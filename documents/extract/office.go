@@ -229,7 +229,7 @@ func isXML(f *zip.File) bool {
 	return strings.HasSuffix(name, ".xml") || strings.HasSuffix(name, ".rels")
 }
 
-// onlyXML returns the archive without its pictures and the like, and with these parts in UTF-8.
+// onlyXML returns the archive without its pictures and the like, and with the changed parts in UTF-8.
 func (a *archive) onlyXML(changed map[*zip.File]bool) ([]byte, error) {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)

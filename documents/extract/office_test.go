@@ -642,6 +642,26 @@ func TestOfficeFilesMayHavePartsInUTF16(t *testing.T) {
 	}
 }
 
+func TestWorkbookWithADamagedPictureOrALostSheetIsRead(t *testing.T) {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for name, part := range unzipped(t, workbook(t)) {
+		if name == "xl/workbook.xml" {
+			part = strings.Replace(part, "</sheets>", `<sheet name="Lost" sheetId="9"/></sheets>`, 1)
+		}
+		w, err := z.Create(name)
+		require.NoError(t, err)
+		_, err = io.WriteString(w, part)
+		require.NoError(t, err)
+	}
+	_, err := z.CreateRaw(&zip.FileHeader{Name: "docProps/thumbnail.wmf", Method: zip.Deflate}) // without data
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	text, err := All().Text(t.Context(), "xlsx", out.Bytes())
+	require.NoError(t, err)
+	require.Equal(t, "## Capital\n\nBank | Ratio | Since\nNorth Bank | 8.50% | 2023-03-15\n\n## Notes\n\n|  | far right", text)
+}
+
 // ClosedXML writes the elements of sheets with a prefix.
 func TestWorkbookWhoseElementsHaveAPrefixIsRead(t *testing.T) {
 	prefixed := func(s string) string {

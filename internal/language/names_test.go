@@ -34,6 +34,11 @@ func TestLikenessIgnoresExtensionCaseAndHyphens(t *testing.T) {
 	if got := Likeness(`"leave-policy"`, "Leave Policy.PDF"); got != 1 {
 		t.Errorf("got %v, want 1", got)
 	}
+	for _, extension := range []string{".msg", ".odp", ".xlsm", ".png", ".TIFF"} {
+		if got := Likeness("plan"+extension, "Plan"); got != 1 {
+			t.Errorf("%s: got %v, want 1", extension, got)
+		}
+	}
 	if got := Likeness("leave", "Leave Policy"); got != 0 {
 		t.Errorf("got %v, want 0", got)
 	}
