@@ -3,7 +3,6 @@ package extract
 import (
 	"bytes"
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -141,7 +140,7 @@ func (r *rtfReader) flush() {
 				continue
 			}
 			out, err := enc.NewDecoder().Bytes(r.bytes)
-			if err == nil && enc == r.enc && !slices.ContainsFunc([]rune(string(out)), func(c rune) bool { return c > unicode.MaxASCII && c != utf8.RuneError }) {
+			if err == nil && enc == r.enc && bytes.ContainsRune(out, utf8.RuneError) && !bytes.ContainsFunc(out, func(c rune) bool { return c > unicode.MaxASCII && c != utf8.RuneError }) {
 				out, err = charmap.Windows1252.NewDecoder().Bytes(r.bytes) // signs such as ©, in fonts for Latin letters
 			}
 			if err == nil && (enc == r.enc || !bytes.ContainsRune(out, utf8.RuneError)) {
