@@ -9,13 +9,17 @@ import { currentSession } from "./session/account";
 import { startSession } from "./session/start";
 import { beginInSpace } from "./spaces/choice";
 import { Gate } from "./shell/Gate";
-import { App } from "./shell/App";
+import { App, prepareConversation } from "./shell/App";
+import { pendingOf } from "./shell/pending";
 import { placeOf } from "./shell/useRoute";
 import "./styles.css";
+import { readAhead } from "./thread/api";
 import { loadLanguage } from "./words";
 
+const place = placeOf(location.pathname);
+
 /** A shared copy is read without signing in. */
-const isShared = placeOf(location.pathname)?.page === "s";
+const isShared = place?.page === "s";
 
 const around = (page: ReactNode) => (
   <StrictMode>
@@ -38,10 +42,14 @@ async function prepare(): Promise<ReactNode> {
     await loadLanguage(navigator.languages);
     return <App />;
   }
+  if (place?.page === "chat" && (place.id || place.name)) prepareConversation();
   const [{ signIn, importSources }] = await Promise.all([readSettings(), loadLanguage(navigator.languages)]);
   setImportSources(importSources);
   await startSession(signIn);
-  if (!signIn || currentSession().account) beginInSpace();
+  if (!signIn || currentSession().account) {
+    beginInSpace();
+    if (place?.page === "chat" && place.id && !pendingOf(place.id)) readAhead(place.id);
+  }
   return <Gate />;
 }
 

@@ -58,14 +58,19 @@ const DocumentsPanel = lazy(() => import("../documents/DocumentsPanel").then((m)
 
 const FIRST_USE = ["pointermove", "pointerdown", "keydown"];
 
-/** Loads what a conversation needs when the person first does something. */
+/** Loads what a conversation needs, before it is shown. */
+export function prepareConversation(): void {
+  void loaded(readThread).catch(() => {});
+  prepareProse();
+}
+
+/** Prepares a conversation when the person first does something. */
 function usePrepared() {
   useEffect(() => {
     const used = new AbortController();
     const load = () => {
       used.abort();
-      void loaded(readThread).catch(() => {});
-      prepareProse();
+      prepareConversation();
     };
     for (const act of FIRST_USE) addEventListener(act, load, { signal: used.signal, passive: true });
     return () => used.abort();

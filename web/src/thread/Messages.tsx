@@ -1,5 +1,5 @@
 import { ArrowDown } from "lucide-react";
-import { use, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { use, useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
 import { useConfig } from "../api/useConfig";
 import type { Citation, DocRef } from "../api/types";
@@ -48,6 +48,7 @@ const askedBefore = (messages: readonly Message[], i: number): string => {
 const EARLY = 600;
 const BUFFER = 3000; // px rendered above and below the view, for screen readers and for find in page
 const NEWEST = 20; // messages that are always rendered: while a list scrolls down, virtua drops the rows above the view, and a streaming answer scrolls all the time
+const FIRST = 8; // messages that are rendered first, when the list opens
 
 /** The virtualized list of messages. It stays at the end unless the reader has scrolled up. */
 export function Messages({ store, view, messages: all, busy, writing, onCite, onRead, onQuote, finds, before, children }: Props) {
@@ -106,7 +107,8 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
   useEffect(() => {
     if (editedLeft) setEditing(null);
   }, [editedLeft]);
-  const newestRows = Array.from({ length: Math.min(NEWEST, messages.length) }, (_, i) => end - i);
+  const opened = useDeferredValue(true, false); // what is in view is painted before what is around it
+  const newestRows = Array.from({ length: Math.min(opened ? NEWEST : FIRST, messages.length) }, (_, i) => end - i);
   const kept = [edited, userAt(messages, picked), find.index, ...newestRows].filter((i) => i >= 0);
 
   return (
@@ -127,7 +129,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
             {view.more ? <Older view={view} onRead={() => void store.loadMore()} /> : before}
           </div>
           <div ref={list}>
-            <Virtualizer ref={rows} as={ListedDiv} scrollRef={box} shift={prepended} bufferSize={BUFFER} startMargin={margin} keepMounted={kept}>
+            <Virtualizer ref={rows} as={ListedDiv} scrollRef={box} shift={prepended} bufferSize={opened ? BUFFER : 0} startMargin={margin} keepMounted={kept}>
               {messages.map((m, i) => {
                 const turn = turnAt(messages, i);
                 return (

@@ -1,5 +1,6 @@
 import { getJSON, post, request, unreachable } from "../api/http";
 import { currentSpace, forSpace } from "../api/space";
+import { readHead } from "./heads";
 import type { Branches } from "./tree";
 import type { Message } from "./types";
 
@@ -30,6 +31,25 @@ export async function readMessages(thread: string, head: string | undefined, bef
 }
 
 export const state = (thread: string, signal: AbortSignal): Promise<State> => getJSON<State>(`/api/chat/history/${enc(thread)}?limit=1`, { signal });
+
+type Read = Promise<[MessagePage, State]>;
+let ahead: { thread: string; head: string | undefined; read: Read } | undefined;
+
+const both = (thread: string, head: string | undefined, signal: AbortSignal): Read => Promise.all([readMessages(thread, head, undefined, signal), state(thread, signal)]);
+
+/** Begins to read a thread before the code that shows it is loaded. */
+export function readAhead(thread: string): void {
+  const head = readHead(thread);
+  ahead = { thread, head, read: both(thread, head, new AbortController().signal) };
+  ahead.read.catch(() => {}); // the reader is told
+}
+
+/** Reads the newest page of a thread, and its state. What was read ahead is used once. */
+export function readThread(thread: string, head: string | undefined, signal: AbortSignal): Read {
+  const begun = ahead;
+  ahead = undefined;
+  return begun?.thread === thread && begun.head === head ? begun.read : both(thread, head, signal);
+}
 
 export const cancel = (thread: string, which: { turn_id?: string; client_turn_id?: string }): Promise<Response> =>
   request("/api/chat/cancel", post({ thread_id: thread, ...which, reason: "user_cancelled" }));

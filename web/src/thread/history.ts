@@ -28,7 +28,7 @@ export async function readHistory(thread: string, head: string | undefined, sign
   let list: api.MessagePage;
   let state: api.State;
   try {
-    [list, state] = await Promise.all([api.readMessages(thread, head, undefined, signal), api.state(thread, signal)]);
+    [list, state] = await api.readThread(thread, head, signal);
   } catch (err) {
     if (head && isUnknown(err)) return readHistory(thread, undefined, signal, tries);
     throw err;
