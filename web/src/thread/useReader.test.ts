@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act, createElement } from "react";
+import { act, createElement, type ReactElement } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { endOf, useReader, type Reader } from "./useReader";
@@ -18,6 +18,7 @@ describe("a reader at the end of a growing answer", () => {
   let root: Root;
   let reader: Reader;
   let resized: () => void;
+  let Box: (props: { sent?: string }) => ReactElement;
   const page = { scrollHeight: 0, clientHeight: 500, scrollTop: 0 };
 
   beforeEach(async () => {
@@ -30,8 +31,8 @@ describe("a reader at the end of a growing answer", () => {
       disconnect() {}
     });
     document.elementFromPoint = () => null;
-    const Box = () => {
-      reader = useReader(true, undefined, false);
+    Box = ({ sent }) => {
+      reader = useReader(true, sent, false);
       return createElement("div", { ref: reader.box }, createElement("div", { ref: reader.list }));
     };
     root = createRoot(document.createElement("div"));
@@ -46,6 +47,14 @@ describe("a reader at the end of a growing answer", () => {
     vi.unstubAllGlobals();
   });
 
+  /** Shows a new message, 900 px below the top of the content. */
+  const sends = (sent: string) => {
+    const row = document.createElement("p");
+    row.dataset.role = "user";
+    row.getBoundingClientRect = () => ({ top: 900 - page.scrollTop, bottom: 960 - page.scrollTop }) as DOMRect;
+    reader.list.current!.append(row);
+    return act(async () => root.render(createElement(Box, { sent })));
+  };
   const grows = (to: number) => act(async () => ((page.scrollHeight = to), resized()));
   const scrolls = (to: number) => act(async () => ((page.scrollTop = to), reader.onScroll()));
 
@@ -63,6 +72,31 @@ describe("a reader at the end of a growing answer", () => {
     await scrolls(1400);
     await grows(2600);
     expect(page.scrollTop).toBe(1400);
+  });
+
+  it("leaves it with a slow drag, and returns with one", async () => {
+    reader.moves.onTouchMove();
+    for (const to of [1490, 1480, 1470]) {
+      await scrolls(to);
+      await grows(page.scrollHeight + 20);
+      expect(page.scrollTop).toBe(to);
+    }
+    await scrolls(1500);
+    await grows(2300);
+    expect(page.scrollTop).toBe(1800);
+  });
+
+  it("reads on in a long answer whose start is shown", async () => {
+    await sends("m1");
+    await grows(4000);
+    expect(page.scrollTop).toBe(900);
+    reader.moves.onWheel();
+    await scrolls(1000);
+    await grows(4200);
+    expect(page.scrollTop).toBe(1000);
+    await scrolls(3700);
+    await grows(4400);
+    expect(page.scrollTop).toBe(3900);
   });
 
   it("leaves it when the browser finds words further up", async () => {

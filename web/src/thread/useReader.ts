@@ -162,13 +162,17 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
     const el = box.current;
     if (!el) return;
     const left = leftIn(el);
-    if (left < NEAR) {
+    const up = el.scrollTop < lastTop.current - 1;
+    const sameHeight = el.scrollHeight === lastHeight.current;
+    if (left < NEAR && !(up && moved.current && left > 1 && (sameHeight || !atEnd.current))) {
       atEnd.current = true;
       if (moved.current) fresh.current = false; // a reader who scrolled to the end follows the end
-    } else if (el.scrollTop < lastTop.current - 1) {
+    } else if (up) {
       // Without a move of the reader, rows above the view that turned out shorter have moved the text.
-      if (moved.current || el.scrollHeight === lastHeight.current) atEnd.current = false;
+      if (moved.current || sameHeight) atEnd.current = false;
       else if (atEnd.current) scrollToEnd();
+    } else if (fresh.current && moved.current && el.scrollTop > lastTop.current + 1) {
+      atEnd.current = false; // the reader reads on in an answer whose start was shown
     }
     lastTop.current = el.scrollTop;
     lastHeight.current = el.scrollHeight;
