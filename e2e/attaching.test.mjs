@@ -57,6 +57,24 @@ describe("a file that is attached", () => {
     });
   }
 
+  it("stands once when it is put into the library, also in the chat after another one", async () => {
+    await open();
+    await ask(page, "hi");
+    await answer(page, 1);
+    await page.reload();
+    await composer(page).waitFor();
+    await ask(page, "What can you do?");
+    await answer(page, 2);
+    await page.getByRole("button", { name: "New chat" }).first().click();
+    await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
+    await page.locator("input[type=file]").first().setInputFiles(["Alpha", "Beta", "Gamma"].map((name) => ({ name: `${name}.md`, mimeType: "text/markdown", buffer: Buffer.from(`# ${name}\n\nThe fee of ${name} is EUR 10.\n`) })));
+    await many(tray().getByRole("button", { name: "Put into the library" }), 3);
+    await tray().getByRole("listitem").filter({ hasText: "Alpha" }).getByRole("button", { name: "Put into the library" }).click();
+    await tray().getByText("In your library").waitFor();
+    await many(tray().getByRole("button", { name: "Put into the library" }), 2);
+    await many(tray().getByRole("listitem"), 3);
+  });
+
   it("leaves the chat with its mention, and stays when the mention comes back", async () => {
     await open();
     const file = { name: "Okapi notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Okapi notes\n\nThe okapi of the zoo is called Bahati.\n") };

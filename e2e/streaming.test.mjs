@@ -4,7 +4,7 @@
 // and a crash lose nothing.
 import assert from "node:assert/strict";
 import { after, afterEach, beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, askTagging, composer, desktop, shot } from "./browser.mjs";
+import { answer, answers, ask, askTagging, composer, desktop, messageForm, phone, shot } from "./browser.mjs";
 import { startFront } from "./front.mjs";
 import { gate } from "./model-server.mjs";
 import { arrive, context, faults, leave, model, page, stack, useSlowModel } from "./suite.mjs";
@@ -58,6 +58,22 @@ const finished = async () => {
 };
 
 describe("a message and its answer", () => {
+  it("on a phone, all buttons of the message form are in view while the answer comes", async () => {
+    await leave();
+    await arrive(phone, front.url);
+    await page.goto("/");
+    await addDocument(page, TITLE, `# ${TITLE}\n\n${QUOTE}\n`);
+    await begin();
+    await composer(page).fill("And on Sundays?");
+    await messageForm(page).getByRole("button", { name: "Stop and send" }).waitFor();
+    for (const button of await messageForm(page).getByRole("button").all()) {
+      const { x, width } = await button.boundingBox();
+      assert.ok(x >= 0 && x + width <= 390 && width >= 24, `${await button.getAttribute("aria-label")}: from ${x}, ${width} wide`);
+    }
+    goOn();
+    await answer(page, 1);
+  });
+
   it("the message is there at once, the statuses follow each other for at least 300 ms each, and the answer takes their place", async () => {
     const thinking = gate();
     Object.assign(model, { hold: 0, thinking }); // text would clear queued statuses

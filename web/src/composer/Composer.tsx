@@ -178,7 +178,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
         </Suspense>
       )}
       <Field field={field} />
-      <div className="flex items-center gap-1 px-2 pb-2">
+      <div className="flex flex-wrap items-center gap-1 px-2 pb-2">
         {!answering && (
           <>
             <input

@@ -34,7 +34,7 @@ export function EffortMenu({ value, onChange }: { value: Effort; onChange: (effo
   const Glyph = icons[value];
   const label = words.composer.effort(words.composer.efforts[value].label);
   const trigger = (
-    <button type="button" aria-label={label} title={label} className="inline-flex h-9 shrink-0 items-center rounded-lg px-2 text-muted transition-colors hover:bg-sunken hover:text-ink pointer-coarse:h-11">
+    <button type="button" aria-label={label} title={label} className="inline-flex h-9 shrink-0 items-center rounded-lg px-2 text-muted transition-colors hover:bg-sunken hover:text-ink pointer-coarse:h-11 pointer-coarse:px-3.5">
       <Glyph aria-hidden className="size-4" />
     </button>
   );

@@ -6,6 +6,7 @@ import { useSpaces } from "../spaces/spaces";
 import { IconButton } from "../ui/Button";
 import { lazy } from "../ui/lazy";
 import { words } from "../words";
+import { backToMessage } from "./focus";
 import { keepSpaces, setScope, useScope } from "./scope";
 
 const ScopeDialog = lazy(() => import("./ScopeDialog"));
@@ -31,7 +32,7 @@ export function ScopeRow({ threadId }: { threadId: string | null }) {
           {short}
         </span>
       </button>
-      <IconButton size="small" icon={X} label={words.composer.useAll} onClick={() => setScope(threadId, null)} />
+      <IconButton size="small" icon={X} label={words.composer.useAll} onClick={() => (setScope(threadId, null), backToMessage())} />
       {open && (
         <Suspense fallback={null}>
           <ScopeDialog threadId={threadId} onClose={() => setOpen(false)} />

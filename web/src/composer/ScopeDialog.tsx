@@ -7,6 +7,7 @@ import { useSpaces } from "../spaces/spaces";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { SearchField } from "../ui/SearchField";
+import { Middle } from "../ui/Middle";
 import { words } from "../words";
 import { MOST, scopeOf, setScope } from "./scope";
 import { nameOf } from "../documents/names";
@@ -60,9 +61,7 @@ export default function ScopeDialog({ threadId, onClose }: { threadId: string | 
             {g.items.map((c) => (
               <label key={c.id} className="flex cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 text-sm pointer-coarse:py-3 hover:bg-sunken">
                 <input type="checkbox" checked={ids.has(c.id)} disabled={!ids.has(c.id) && count >= MOST} onChange={() => toggle(c.id)} className="size-4 shrink-0 accent-accent" />
-                <span dir="auto" className="min-w-0 truncate">
-                  {c.title}
-                </span>
+                <Middle text={c.title} />
               </label>
             ))}
           </fieldset>

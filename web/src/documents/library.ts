@@ -73,7 +73,7 @@ export function useLibrary() {
   const sets = useQuery({ queryKey: [...SETS, space], queryFn: ({ signal }) => all<DocSet>("/api/document-sets", signal) });
   // useMemo keeps the same arrays while nothing has changed, because the components that use them render often.
   return {
-    docs: useMemo(() => [...ofChat, ...(docs.data?.docs ?? [])].filter((d) => !deleted.has(documentPath(d.id))), [ofChat, docs.data, deleted]),
+    docs: useMemo(() => once([...ofChat, ...(docs.data?.docs ?? [])]).filter((d) => !deleted.has(documentPath(d.id))), [ofChat, docs.data, deleted]),
     sets: useMemo(() => (sets.data ?? []).filter((s) => !deleted.has(setPath(s.id))), [sets.data, deleted]),
     embedding: docs.data?.embedding ?? null,
     loaded: docs.isSuccess,
@@ -81,6 +81,9 @@ export function useLibrary() {
     retry: () => void refreshLibrary(),
   };
 }
+
+/** Each document once: one that is being moved is in both lists until both are read again. */
+const once = (docs: Doc[]): Doc[] => [...new Map(docs.map((d) => [d.id, d])).values()];
 
 export async function refreshLibrary(): Promise<void> {
   await Promise.all([refresh(DOCS), refresh(SETS)]);

@@ -6,7 +6,8 @@ import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { draw, type Drawn } from "./diagram";
 
-const LEAST_PX = 400; // a wider diagram is not made narrower than this: it scrolls
+const LEAST_PX = 400; // a wider diagram is not made narrower than this, nor so small that it cannot be read: it scrolls
+const LEAST_SCALE = 0.6;
 
 /** Shows the diagram that a text describes, or the text (children) until it is drawn, if it cannot be, and on request. */
 export default function Diagram({ code, children }: { code: string; children: ReactNode }) {
@@ -37,7 +38,7 @@ export default function Diagram({ code, children }: { code: string; children: Re
             alt={words.message.diagram}
             width={drawn.width}
             height={drawn.height}
-            style={{ minWidth: Math.min(drawn.width, LEAST_PX) }}
+            style={{ minWidth: Math.min(drawn.width, Math.max(LEAST_PX, LEAST_SCALE * drawn.width)) }}
           />
         </div>
       )}

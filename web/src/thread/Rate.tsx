@@ -1,5 +1,5 @@
 import { ThumbsDown, ThumbsUp } from "lucide-react";
-import { useRef, useState, type FormEvent } from "react";
+import { useEffect, useRef, useState, type FormEvent } from "react";
 import { errorText } from "../api/query";
 import { Button, IconButton } from "../ui/Button";
 import { toast } from "../ui/toast";
@@ -45,6 +45,7 @@ export function Reason({ thread, turn, rating, onDone }: { thread: string; turn:
   const [shared, setShared] = useState(stored?.shared ?? false);
   const [problem, setProblem] = useState("");
   const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.scrollIntoView({ block: "nearest" }), []);
   const done = () => {
     form.current?.closest("article")?.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
     onDone();

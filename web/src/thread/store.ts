@@ -182,7 +182,7 @@ export class ThreadStore {
 
   private readonly retryNow = (): void => {
     this.connection.retryNow();
-    if (this.view.problem?.retry === "reload") void this.load();
+    if (this.view.load === "failed" || this.view.problem?.retry === "reload") void this.load();
   };
 
   private readonly onVisibility = (): void => {

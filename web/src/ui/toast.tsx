@@ -1,6 +1,7 @@
 import { Toast } from "@base-ui/react/toast";
 import { X } from "lucide-react";
 import { useEffect, useRef } from "react";
+import { backToMessage } from "../composer/focus";
 import { words } from "../words";
 import { IconButton } from "./Button";
 
@@ -27,6 +28,7 @@ function add(text: string, type: "note" | "error", { action, timeout = 6000, onC
         onClick: () => {
           action.onClick();
           manager.close(id);
+          backToMessage();
         },
       },
     }),
