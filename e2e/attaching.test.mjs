@@ -57,20 +57,19 @@ describe("a file that is attached", () => {
     });
   }
 
-  it("stands once when it is put into the library, also in the chat after another one", async () => {
+  it("stands once when it is put into the library, also before the documents of the chat are read again", async () => {
     await open();
-    await ask(page, "hi");
-    await answer(page, 1);
-    await page.reload();
-    await composer(page).waitFor();
-    await ask(page, "What can you do?");
-    await answer(page, 2);
-    await page.getByRole("button", { name: "New chat" }).first().click();
-    await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
     await page.locator("input[type=file]").first().setInputFiles(["Alpha", "Beta", "Gamma"].map((name) => ({ name: `${name}.md`, mimeType: "text/markdown", buffer: Buffer.from(`# ${name}\n\nThe fee of ${name} is EUR 10.\n`) })));
     await many(tray().getByRole("button", { name: "Put into the library" }), 3);
+    const read = gate();
+    await page.route((url) => url.searchParams.has("conversation_id"), async (route) => {
+      await read;
+      await route.continue();
+    });
     await tray().getByRole("listitem").filter({ hasText: "Alpha" }).getByRole("button", { name: "Put into the library" }).click();
     await tray().getByText("In your library").waitFor();
+    await many(tray().getByRole("listitem"), 3);
+    read.open();
     await many(tray().getByRole("button", { name: "Put into the library" }), 2);
     await many(tray().getByRole("listitem"), 3);
   });
