@@ -670,6 +670,8 @@ func pageText(lines []pageLine) string {
 			i++
 			continue
 		}
+		cutApart(lines[i:j])
+		cutNumbers(lines[i:j])
 		cutAtColumns(lines[i:j])
 		g := newGrid(lines[i:j])
 		switch {

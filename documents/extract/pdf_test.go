@@ -853,6 +853,39 @@ func TestTightRowsBelongToTheTableAroundThem(t *testing.T) {
 	}
 }
 
+// No row has a wide gap between some of the columns. The spaces within thousands and after the marks of lists are no gaps.
+func TestColumnsWithoutWideGapsAreCutWhereTheirGapsAreFree(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rows [][]string
+		at   []float64 // the right edges of numbers; with a minus, the left ones
+	}{
+		{"numbers a little apart", [][]string{{"Ada", "1144", "193.5", "1234"}, {"Bea", "39385", "181.2", "11"}, {"Cleo", "6930", "177.4", "205"}, {"Dan", "102", "7.8", "4"}, {"Eve", "77", "66.5", "81"}}, []float64{-50, 160, 196, 227}},
+		{"label after a number", [][]string{{"1st", "3500", "2nd", "12"}, {"3rd", "4500", "4th", "130"}, {"5th", "1200", "6th", "1500"}, {"7th", "2900", "8th", "7"}}, []float64{-50, 160, -170, 300}},
+		{"thousands", [][]string{{"Ada", "1 234 567", "11"}, {"Bea", "2 345 678", "120"}, {"Cleo", "3 456 789", "13"}, {"Dan", "4 567 891", "14"}, {"Eve", "5 678 912", "15"}}, []float64{-50, 200, 300}},
+		{"marks of lists", [][]string{{"Ada", "1. Yes", "a. No"}, {"Bea", "1. No", "a. Yes"}, {"Cleo", "1. Yes", "a. No"}, {"Dan", "1. No", "a. Yes"}}, []float64{-50, -150, -300}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b strings.Builder
+			var want []string
+			for i, row := range c.rows {
+				for k, text := range row {
+					x := -c.at[k]
+					if x < 0 {
+						x = c.at[k] - digitsWidth(text)
+					}
+					fmt.Fprintf(&b, "BT /F1 10 Tf %g %d Td (%s) Tj ET\n", x, 700-13*i, text)
+				}
+				want = append(want, strings.Join(row, " | "))
+			}
+			got, err := All().Text(t.Context(), "pdf", pageOf(b.String()))
+			if err != nil || got != strings.Join(want, "\n") {
+				t.Errorf("%q, %v, want %q", got, err, strings.Join(want, "\n"))
+			}
+		})
+	}
+}
+
 // japaneseFont maps the letters of a font to Japanese ones.
 const japaneseFont = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange " +
 	"2 beginbfrange <30> <39> <0030> <41> <5a> <4e00> endbfrange endcmap end end"
