@@ -142,8 +142,9 @@ func cutAtColumns(lines []pageLine) {
 }
 
 const (
-	leastNumbers = 4   // rows that show that numbers stand in columns of their own
-	unequal      = 0.3 // of a font's size: how much the gaps of rows differ where each number has its own place
+	leastNumbers = 4    // rows that show that numbers stand in columns of their own
+	unequal      = 0.3  // of a font's size: how much the gaps of rows differ where each number has its own place
+	numberGap    = 0.63 // of a font's size: a space is narrower, also in fonts whose characters are all as wide
 )
 
 // cutNumbers cuts a table's lines between numbers that stand in columns of their own with no wide gap between them: the
@@ -202,7 +203,7 @@ func numberGaps(lines []pageLine) (gaps []cell) {
 		if count < leastNumbers || 2*count < several {
 			return gaps
 		}
-		if gap.right-gap.left > 0.05*gap.size && (narrowest > smallGap*gap.size || widest-narrowest > unequal*gap.size) {
+		if gap.right-gap.left > 0.05*gap.size && (narrowest > numberGap*gap.size || widest-narrowest > unequal*gap.size) {
 			gaps = append(gaps, gap)
 		}
 	}
