@@ -653,7 +653,7 @@ func runeMap(from, to string) map[rune]rune {
 // cell between two bars, and columns one after the other.
 func pageText(lines []pageLine) string {
 	var w pageWriter
-	lines = slices.Clone(joinWrapped(mirrored(lines)))
+	lines = slices.Clone(joinWrapped(joinColumns(mirrored(lines))))
 	for i := range lines {
 		if l := &lines[i]; l.hyphen && !goesOn(lines, i) {
 			l.hyphen = false

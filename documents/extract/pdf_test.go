@@ -853,6 +853,31 @@ func TestTightRowsBelongToTheTableAroundThem(t *testing.T) {
 	}
 }
 
+// The label of the third row has two lines; its numbers stand between them.
+func TestTablesThatAreDrawnColumnByColumnHaveRows(t *testing.T) {
+	var b strings.Builder
+	at := func(x float64, y int, text string) { fmt.Fprintf(&b, "BT /F1 10 Tf %g %d Td (%s) Tj ET\n", x, y, text) }
+	at(50, 714, "Pier")
+	at(200, 714, "2024")
+	at(260, 714, "2025")
+	for _, l := range []struct {
+		y    int
+		text string
+	}{{700, "North"}, {686, "South"}, {672, "West, with the"}, {660, "dry dock"}, {646, "East"}, {632, "Guests"}, {618, "Total"}} {
+		at(50, l.y, l.text)
+	}
+	for c, column := range [][]string{{"12", "9", "31", "4", "11", "67"}, {"1", "2", "3", "4", "5", "15"}} {
+		for i, y := range []int{700, 686, 666, 646, 632, 618} {
+			at([]float64{200, 260}[c], y, column[i])
+		}
+	}
+	got, err := All().Text(t.Context(), "pdf", pageOf(b.String()))
+	want := "Pier | 2024 | 2025\nNorth | 12 | 1\nSouth | 9 | 2\n"
+	if err != nil || !strings.HasPrefix(got, want) || !strings.Contains(got, "| 31 | 3\n") || !strings.HasSuffix(got, "\nEast | 4 | 4\nGuests | 11 | 5\nTotal | 67 | 15") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // No row has a wide gap between some of the columns. The spaces within thousands and after the marks of lists are no gaps.
 func TestColumnsWithoutWideGapsAreCutWhereTheirGapsAreFree(t *testing.T) {
 	for _, c := range []struct {

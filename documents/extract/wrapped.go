@@ -64,6 +64,69 @@ func joinWrapped(lines []pageLine) []pageLine {
 	return out
 }
 
+// joinColumns makes rows of tables that were drawn column by column: numbers below each other that stand beside earlier
+// lines become cells of these.
+func joinColumns(lines []pageLine) []pageLine {
+	var out []pageLine
+	for i := 0; i < len(lines); {
+		end := numbersEnd(lines, i)
+		if end-i < leastNumbers || !joinNumbers(out, lines[i:end]) {
+			end = i + 1
+			out = append(out, lines[i])
+		}
+		i = end
+	}
+	return out
+}
+
+// numbersEnd returns the end of the run of lines from i on, higher than the line before, that are numbers below each other.
+func numbersEnd(lines []pageLine, i int) int {
+	j := i
+	for ; i > 0 && j < len(lines) && lines[j].placed && !lines[j].rightToLeft && len(lines[j].cells) == 1 && isMostlyDigits(lines[j].cells[0].text); j++ {
+		first, c := lines[i].cells[0], lines[j].cells[0]
+		if up := drop(lines, j) < 0; up != (j == i) || c.left > first.right || c.right < first.left {
+			break
+		}
+	}
+	return j
+}
+
+// joinNumbers adds each of the numbers to the line to the left of it, and reports whether all have one. Most stand on
+// exactly the same base; a label of several lines may have its number between them.
+func joinNumbers(lines, numbers []pageLine) bool {
+	at := make([]int, len(numbers))
+	exact := 0
+	last := len(lines) // a number further up belongs to a line before this one
+	for i, n := range slices.Backward(numbers) {
+		c := n.cells[0]
+		best, least := -1, float32(0)
+		for k := last - 1; k >= 0 && (k == len(lines)-1 || lines[k].base > lines[k+1].base); k-- {
+			l := lines[k]
+			off := abs(l.base - c.base)
+			if !l.placed || l.rightToLeft || off > 0.9*c.size || len(l.cells) == 0 || l.cells[len(l.cells)-1].right > c.left {
+				continue
+			}
+			if best < 0 || len(l.cells) > len(lines[best].cells) || len(l.cells) == len(lines[best].cells) && off < least {
+				best, least = k, off
+			}
+		}
+		if best < 0 {
+			return false
+		}
+		if least < 0.3*c.size {
+			exact++
+		}
+		at[i], last = best, best
+	}
+	if 5*exact < 4*len(numbers) {
+		return false
+	}
+	for i, k := range at {
+		lines[k].cells = append(slices.Clip(lines[k].cells), numbers[i].cells...)
+	}
+	return true
+}
+
 // wrappedRows cuts lines into what may be rows.
 func wrappedRows(lines []pageLine) []wrappedRow {
 	var rows []wrappedRow
