@@ -878,6 +878,19 @@ func TestTablesThatAreDrawnColumnByColumnHaveRows(t *testing.T) {
 	}
 }
 
+func TestNumbersOfLinesAreNoColumn(t *testing.T) {
+	var b strings.Builder
+	for i, line := range []string{"The harbour office is open", "from eight to five, and it is", "closed on days on which the", "town has a public holiday", "of its own."} {
+		fmt.Fprintf(&b, "BT /F1 10 Tf 50 %d Td (%s) Tj ET\n", 700-13*i, line)
+	}
+	for i := range 5 {
+		fmt.Fprintf(&b, "BT /F1 10 Tf 300 %d Td (%d) Tj ET\n", 700-13*i, i+1)
+	}
+	if got, err := All().Text(t.Context(), "pdf", pageOf(b.String())); err != nil || strings.Contains(got, tableBar) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // No row has a wide gap between some of the columns. The spaces within thousands and after the marks of lists are no gaps.
 func TestColumnsWithoutWideGapsAreCutWhereTheirGapsAreFree(t *testing.T) {
 	for _, c := range []struct {

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -70,7 +71,7 @@ func joinColumns(lines []pageLine) []pageLine {
 	var out []pageLine
 	for i := 0; i < len(lines); {
 		end := numbersEnd(lines, i)
-		if end-i < leastNumbers || !joinNumbers(out, lines[i:end]) {
+		if end-i < leastNumbers || areLineNumbers(lines[i:end]) || !joinNumbers(out, lines[i:end]) {
 			end = i + 1
 			out = append(out, lines[i])
 		}
@@ -91,6 +92,22 @@ func numbersEnd(lines []pageLine, i int) int {
 	return j
 }
 
+// areLineNumbers reports whether most of the numbers grow by the same step.
+func areLineNumbers(numbers []pageLine) bool {
+	even, last, step := 0, 0, 0
+	for i, n := range numbers {
+		value, _ := strconv.Atoi(n.cells[0].text) // another text is no part of a count
+		if i == 1 {
+			step = value - last
+		}
+		if i > 0 && step > 0 && value-last == step {
+			even++
+		}
+		last = value
+	}
+	return 5*even > 4*(len(numbers)-1)
+}
+
 // joinNumbers adds each of the numbers to the line to the left of it, and reports whether all have one. Most stand on
 // exactly the same base; a label of several lines may have its number between them.
 func joinNumbers(lines, numbers []pageLine) bool {
@@ -103,7 +120,7 @@ func joinNumbers(lines, numbers []pageLine) bool {
 		for k := last - 1; k >= 0 && (k == len(lines)-1 || lines[k].base > lines[k+1].base); k-- {
 			l := lines[k]
 			off := abs(l.base - c.base)
-			if !l.placed || l.rightToLeft || off > 0.9*c.size || len(l.cells) == 0 || l.cells[len(l.cells)-1].right > c.left {
+			if !l.placed || l.rightToLeft || l.hyphen || off > 0.9*c.size || len(l.cells) == 0 || l.cells[len(l.cells)-1].right > c.left {
 				continue
 			}
 			if best < 0 || len(l.cells) > len(lines[best].cells) || len(l.cells) == len(lines[best].cells) && off < least {
