@@ -31,11 +31,13 @@ func gridEnd(lines []pageLine, i int) int {
 }
 
 const (
-	maxRowGap    = 3.5 // of a font's size: the distance of rows of a table is smaller
-	maxNeighbors = 24  // rows above and below one that tell where its columns are
-	smallGap     = 0.6 // of a font's size: a space is narrower
-	maxHeadLines = 3   // of the names of a table's columns
-	oneTight     = 3   // of so many rows of a table may have cells without wide gaps between them
+	maxRowGap    = 3.5  // of a font's size: the distance of rows of a table is smaller
+	maxNeighbors = 24   // rows above and below one that tell where its columns are
+	smallGap     = 0.6  // of a font's size: a space is narrower
+	tightGap     = 0.75 // of a font's size: a space is narrower in every font
+	maxRowLabel  = 3    // characters of a row's label
+	maxHeadLines = 3    // of the names of a table's columns
+	oneTight     = 3    // of so many rows of a table may have cells without wide gaps between them
 )
 
 // neighbors returns the rows above line j, from line i on, and those below it. Names of columns may have several lines.
@@ -139,6 +141,155 @@ func cutAtColumns(lines []pageLine) {
 	}
 }
 
+const (
+	leastNumbers = 4    // rows that show that numbers stand in columns of their own
+	unequal      = 0.3  // of a font's size: how much the gaps of rows differ where each number has its own place
+	numberGap    = 0.63 // of a font's size: a space is narrower, also in fonts whose characters are all as wide
+)
+
+// cutNumbers cuts a table's lines between numbers that stand in columns of their own with no wide gap between them: the
+// gaps are free in all rows that end with as many numbers, and wider than a space or of different widths. The gap within
+// "1 234" or "12 (3 %)" is a space in all rows.
+func cutNumbers(lines []pageLine) {
+	gaps := numberGaps(lines)
+	between := func(before, after cellWord) bool {
+		return isMostlyDigits(before.text) && isMostlyDigits(after.text) && slices.ContainsFunc(gaps, func(gap cell) bool { return before.right <= gap.left && after.left >= gap.right })
+	}
+	for i, l := range lines {
+		var cut []cell
+		for _, c := range l.cells {
+			cut = append(cut, c.cut(between)...)
+		}
+		lines[i].cells = cut
+	}
+}
+
+// numberGaps returns the free gaps between the last numbers of lines, from the right.
+func numberGaps(lines []pageLine) (gaps []cell) {
+	rows := make([][]cellWord, len(lines)) // the numbers from the right
+	several := 0
+	for i, l := range lines {
+		var words []cellWord
+		for _, c := range l.cells {
+			words = append(words, c.words()...)
+		}
+		for _, w := range slices.Backward(words) {
+			if !isMostlyDigits(w.text) {
+				break
+			}
+			rows[i] = append(rows[i], w)
+		}
+		if len(rows[i]) > 1 {
+			several++
+		}
+	}
+	for n := 1; ; n++ {
+		var gap cell
+		var narrowest, widest float32
+		count := 0
+		for _, words := range rows {
+			if len(words) <= n {
+				continue
+			}
+			left, right := words[n].right, words[n-1].left
+			if count == 0 {
+				gap = cell{left: left, right: right, size: words[n].size}
+				narrowest, widest = right-left, right-left
+			}
+			gap.left, gap.right = max(gap.left, left), min(gap.right, right)
+			narrowest, widest = min(narrowest, right-left), max(widest, right-left)
+			count++
+		}
+		if count < leastNumbers || 2*count < several {
+			return gaps
+		}
+		if gap.right-gap.left > 0.05*gap.size && (narrowest > numberGap*gap.size || widest-narrowest > unequal*gap.size) {
+			gaps = append(gaps, gap)
+		}
+	}
+}
+
+// cutApart cuts a table's lines where words stand apart by more than a space, in different columns. The label of a row,
+// such as "1", and the mark of a list stay with the words after them.
+func cutApart(lines []pageLine) {
+	apart := func(before, after cellWord) bool { return after.left-before.right > tightGap*before.size }
+	pieces := make([]pageLine, len(lines))
+	for i, l := range lines {
+		for _, c := range l.cells {
+			pieces[i].cells = append(pieces[i].cells, c.cut(apart)...)
+		}
+	}
+	g := grid{columns: columnsOf(pieces, oneTight)}
+	for i, l := range lines {
+		var cut []cell
+		for _, c := range l.cells {
+			cut = append(cut, c.cut(func(before, after cellWord) bool {
+				return apart(before, after) && g.column(before.cell) != g.column(after.cell) && !isLabel(before, after, len(cut) == 0 && before.from == 0)
+			})...)
+		}
+		lines[i].cells = cut
+	}
+}
+
+// isLabel reports whether a word is the mark of a list or, as the first one of a row, its label. A dash stands for a
+// value that is missing.
+func isLabel(w, next cellWord, isFirst bool) bool {
+	after, _ := utf8.DecodeRuneInString(next.text)
+	dash, size := utf8.DecodeRuneInString(w.text)
+	if unicode.Is(unicode.Pd, dash) && size == len(w.text) {
+		return false
+	}
+	return isListMark(w.glyphs, after) || isFirst && len(w.glyphs) <= maxRowLabel && !isMostlyDigits(next.text)
+}
+
+// cut cuts a cell between the words between which the function says so.
+func (c cell) cut(between func(before, after cellWord) bool) (out []cell) {
+	words := c.words()
+	from := 0
+	for i := 1; i < len(words); i++ {
+		if between(words[i-1], words[i]) {
+			out = append(out, c.part(words[from:i]))
+			from = i
+		}
+	}
+	if from == 0 {
+		return []cell{c}
+	}
+	return append(out, c.part(words[from:]))
+}
+
+// A cellWord is a part of a cell without spaces.
+type cellWord struct {
+	cell
+	from, to int // of the cell's glyphs
+}
+
+// words returns the words of a cell; none if the place of one is not known.
+func (c cell) words() (out []cellWord) {
+	for i, to := 0, 0; i < len(c.glyphs); i = to + 1 {
+		to = i
+		for to < len(c.glyphs) && !c.glyphs[to].made && !unicode.IsSpace(c.glyphs[to].r) {
+			to++
+		}
+		if to == i {
+			continue
+		}
+		w := c.part([]cellWord{{from: i, to: to}})
+		if w.size == 0 {
+			return nil
+		}
+		out = append(out, cellWord{w, i, to})
+	}
+	return out
+}
+
+// part returns the part of a cell from the first to the last of the words.
+func (c cell) part(words []cellWord) cell {
+	glyphs := c.glyphs[words[0].from:words[len(words)-1].to]
+	left, right, base, size, _ := box(glyphs)
+	return cell{text: strings.TrimSpace(cellText(glyphs)), left: left, right: right, base: base, size: size, glyphs: glyphs}
+}
+
 // parts returns the parts of a cell that stand in columns of their own, each as the cells there
 // do: to the left, to the right or in the middle. It returns the cell itself if they do not: a
 // long text runs over columns that are empty in its line.
@@ -151,28 +302,19 @@ func (g grid) parts(c cell) []cell {
 	var out []cell
 	var inner []float32 // the widest gap between two words of each part
 	from, last := 0, -1 // the first character of the last part, and its column
-	for i, to := 0, 0; i < len(c.glyphs); i = to + 1 {
-		to = i
-		for to < len(c.glyphs) && !c.glyphs[to].made && !unicode.IsSpace(c.glyphs[to].r) {
-			to++
-		}
-		if to == i {
-			continue
-		}
-		left, right, base, size, ok := box(c.glyphs[i:to])
-		w := cell{left: left, right: right, base: base, size: size, glyphs: c.glyphs[i:to]}
-		k := g.column(w)
+	for _, w := range c.words() {
+		k := g.column(w.cell)
 		switch {
-		case !ok, k < last, slices.ContainsFunc(g.columns, func(col cell) bool {
-			return col.left != g.columns[k].left && min(right, col.right)-max(left, col.left) > near
+		case k < last, slices.ContainsFunc(g.columns, func(col cell) bool {
+			return col.left != g.columns[k].left && min(w.right, col.right)-max(w.left, col.left) > near
 		}):
 			return whole
 		case k == last:
 			p := &out[len(out)-1]
-			inner[len(out)-1] = max(inner[len(out)-1], left-p.right)
-			p.left, p.right, p.glyphs = min(p.left, left), max(p.right, right), c.glyphs[from:to]
+			inner[len(out)-1] = max(inner[len(out)-1], w.left-p.right)
+			p.left, p.right, p.glyphs = min(p.left, w.left), max(p.right, w.right), c.glyphs[from:w.to]
 		default:
-			out, inner, from, last = append(out, w), append(inner, 0), i, k
+			out, inner, from, last = append(out, w.cell), append(inner, 0), w.from, k
 		}
 	}
 	if len(out) < 2 {

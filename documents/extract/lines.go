@@ -653,7 +653,7 @@ func runeMap(from, to string) map[rune]rune {
 // cell between two bars, and columns one after the other.
 func pageText(lines []pageLine) string {
 	var w pageWriter
-	lines = slices.Clone(joinWrapped(mirrored(lines)))
+	lines = slices.Clone(joinWrapped(joinColumns(mirrored(lines))))
 	for i := range lines {
 		if l := &lines[i]; l.hyphen && !goesOn(lines, i) {
 			l.hyphen = false
@@ -670,6 +670,8 @@ func pageText(lines []pageLine) string {
 			i++
 			continue
 		}
+		cutApart(lines[i:j])
+		cutNumbers(lines[i:j])
 		cutAtColumns(lines[i:j])
 		g := newGrid(lines[i:j])
 		switch {

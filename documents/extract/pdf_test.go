@@ -853,6 +853,77 @@ func TestTightRowsBelongToTheTableAroundThem(t *testing.T) {
 	}
 }
 
+// The label of the third row has two lines; its numbers stand between them.
+func TestTablesThatAreDrawnColumnByColumnHaveRows(t *testing.T) {
+	var b strings.Builder
+	at := func(x float64, y int, text string) { fmt.Fprintf(&b, "BT /F1 10 Tf %g %d Td (%s) Tj ET\n", x, y, text) }
+	at(50, 714, "Pier")
+	at(200, 714, "2024")
+	at(260, 714, "2025")
+	for _, l := range []struct {
+		y    int
+		text string
+	}{{700, "North"}, {686, "South"}, {672, "West, with the"}, {660, "dry dock"}, {646, "East"}, {632, "Guests"}, {618, "Total"}} {
+		at(50, l.y, l.text)
+	}
+	for c, column := range [][]string{{"12", "9", "31", "4", "11", "67"}, {"1", "2", "3", "4", "5", "15"}} {
+		for i, y := range []int{700, 686, 666, 646, 632, 618} {
+			at([]float64{200, 260}[c], y, column[i])
+		}
+	}
+	got, err := All().Text(t.Context(), "pdf", pageOf(b.String()))
+	want := "Pier | 2024 | 2025\nNorth | 12 | 1\nSouth | 9 | 2\n"
+	if err != nil || !strings.HasPrefix(got, want) || !strings.Contains(got, "| 31 | 3\n") || !strings.HasSuffix(got, "\nEast | 4 | 4\nGuests | 11 | 5\nTotal | 67 | 15") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestNumbersOfLinesAreNoColumn(t *testing.T) {
+	var b strings.Builder
+	for i, line := range []string{"The harbour office is open", "from eight to five, and it is", "closed on days on which the", "town has a public holiday", "of its own."} {
+		fmt.Fprintf(&b, "BT /F1 10 Tf 50 %d Td (%s) Tj ET\n", 700-13*i, line)
+	}
+	for i := range 5 {
+		fmt.Fprintf(&b, "BT /F1 10 Tf 300 %d Td (%d) Tj ET\n", 700-13*i, i+1)
+	}
+	if got, err := All().Text(t.Context(), "pdf", pageOf(b.String())); err != nil || strings.Contains(got, tableBar) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// No row has a wide gap between some of the columns. The spaces within thousands and after the marks of lists are no gaps.
+func TestColumnsWithoutWideGapsAreCutWhereTheirGapsAreFree(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rows [][]string
+		at   []float64 // the right edges of numbers; with a minus, the left ones
+	}{
+		{"numbers a little apart", [][]string{{"Ada", "1144", "193.5", "1234"}, {"Bea", "39385", "181.2", "11"}, {"Cleo", "6930", "177.4", "205"}, {"Dan", "102", "7.8", "4"}, {"Eve", "77", "66.5", "81"}}, []float64{-50, 160, 196, 227}},
+		{"label after a number", [][]string{{"1st", "3500", "2nd", "12"}, {"3rd", "4500", "4th", "130"}, {"5th", "1200", "6th", "1500"}, {"7th", "2900", "8th", "7"}}, []float64{-50, 160, -170, 300}},
+		{"thousands", [][]string{{"Ada", "1 234 567", "11"}, {"Bea", "2 345 678", "120"}, {"Cleo", "3 456 789", "13"}, {"Dan", "4 567 891", "14"}, {"Eve", "5 678 912", "15"}}, []float64{-50, 200, 300}},
+		{"marks of lists", [][]string{{"Ada", "1. Yes", "a. No"}, {"Bea", "1. No", "a. Yes"}, {"Cleo", "1. Yes", "a. No"}, {"Dan", "1. No", "a. Yes"}}, []float64{-50, -150, -300}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b strings.Builder
+			var want []string
+			for i, row := range c.rows {
+				for k, text := range row {
+					x := -c.at[k]
+					if x < 0 {
+						x = c.at[k] - digitsWidth(text)
+					}
+					fmt.Fprintf(&b, "BT /F1 10 Tf %g %d Td (%s) Tj ET\n", x, 700-13*i, text)
+				}
+				want = append(want, strings.Join(row, " | "))
+			}
+			got, err := All().Text(t.Context(), "pdf", pageOf(b.String()))
+			if err != nil || got != strings.Join(want, "\n") {
+				t.Errorf("%q, %v, want %q", got, err, strings.Join(want, "\n"))
+			}
+		})
+	}
+}
+
 // japaneseFont maps the letters of a font to Japanese ones.
 const japaneseFont = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange " +
 	"2 beginbfrange <30> <39> <0030> <41> <5a> <4e00> endbfrange endcmap end end"

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -62,6 +63,85 @@ func joinWrapped(lines []pageLine) []pageLine {
 		i = j
 	}
 	return out
+}
+
+// joinColumns makes rows of tables that were drawn column by column: numbers below each other that stand beside earlier
+// lines become cells of these.
+func joinColumns(lines []pageLine) []pageLine {
+	var out []pageLine
+	for i := 0; i < len(lines); {
+		end := numbersEnd(lines, i)
+		if end-i < leastNumbers || areLineNumbers(lines[i:end]) || !joinNumbers(out, lines[i:end]) {
+			end = i + 1
+			out = append(out, lines[i])
+		}
+		i = end
+	}
+	return out
+}
+
+// numbersEnd returns the end of the run of lines from i on, higher than the line before, that are numbers below each other.
+func numbersEnd(lines []pageLine, i int) int {
+	j := i
+	for ; i > 0 && j < len(lines) && lines[j].placed && !lines[j].rightToLeft && len(lines[j].cells) == 1 && isMostlyDigits(lines[j].cells[0].text); j++ {
+		first, c := lines[i].cells[0], lines[j].cells[0]
+		if up := drop(lines, j) < 0; up != (j == i) || c.left > first.right || c.right < first.left {
+			break
+		}
+	}
+	return j
+}
+
+// areLineNumbers reports whether most of the numbers grow by the same step.
+func areLineNumbers(numbers []pageLine) bool {
+	even, last, step := 0, 0, 0
+	for i, n := range numbers {
+		value, _ := strconv.Atoi(n.cells[0].text) // another text is no part of a count
+		if i == 1 {
+			step = value - last
+		}
+		if i > 0 && step > 0 && value-last == step {
+			even++
+		}
+		last = value
+	}
+	return 5*even > 4*(len(numbers)-1)
+}
+
+// joinNumbers adds each of the numbers to the line to the left of it, and reports whether all have one. Most stand on
+// exactly the same base; a label of several lines may have its number between them.
+func joinNumbers(lines, numbers []pageLine) bool {
+	at := make([]int, len(numbers))
+	exact := 0
+	last := len(lines) // a number further up belongs to a line before this one
+	for i, n := range slices.Backward(numbers) {
+		c := n.cells[0]
+		best, least := -1, float32(0)
+		for k := last - 1; k >= 0 && (k == len(lines)-1 || lines[k].base > lines[k+1].base); k-- {
+			l := lines[k]
+			off := abs(l.base - c.base)
+			if !l.placed || l.rightToLeft || l.hyphen || off > 0.9*c.size || len(l.cells) == 0 || l.cells[len(l.cells)-1].right > c.left {
+				continue
+			}
+			if best < 0 || len(l.cells) > len(lines[best].cells) || len(l.cells) == len(lines[best].cells) && off < least {
+				best, least = k, off
+			}
+		}
+		if best < 0 {
+			return false
+		}
+		if least < 0.3*c.size {
+			exact++
+		}
+		at[i], last = best, best
+	}
+	if 5*exact < 4*len(numbers) {
+		return false
+	}
+	for i, k := range at {
+		lines[k].cells = append(slices.Clip(lines[k].cells), numbers[i].cells...)
+	}
+	return true
 }
 
 // wrappedRows cuts lines into what may be rows.

@@ -13,6 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/documents/figures"
 	"github.com/palaver-chat/palaver/documents/layout"
+	"github.com/palaver-chat/palaver/internal/lazyregexp"
 )
 
 // Kind is the type of a column.
@@ -463,7 +464,10 @@ func (t *Table) readColumn(c, mark int) {
 	for _, r := range t.Rows {
 		cell := r.Cells[c].Text
 		p, ok := parse(cell)
-		d := wholeDay(cell)
+		d, dayOnly := wholeDay(cell)
+		if dayOnly {
+			p, ok = parsedNumber{}, false
+		}
 		all, days = append(all, p), append(days, d)
 		switch {
 		case isEmpty(cell):
@@ -539,21 +543,22 @@ func pointsGroup(all []parsedNumber) bool {
 	return with > 0 && without > 0
 }
 
-// wholeDay returns the date that a cell is.
-func wholeDay(cell string) figures.Day {
+// wholeDay returns the date that a cell is. One without a year, such as "15 July", is no date that can be compared, and
+// no number either.
+func wholeDay(cell string) (d figures.Day, withoutYear bool) {
 	cell = strings.TrimSpace(cell)
 	if len(cell) > 40 {
-		return figures.Day{}
+		return figures.Day{}, false
 	}
 	days := figures.Days(cell)
 	if len(days) != 1 || days[0].Year == 0 {
-		return figures.Day{}
+		return figures.Day{}, len(days) == 1
 	}
 	rest := strings.TrimLeft(cell[days[0].End:], "T ")
 	if rest = strings.Trim(rest, "0123456789:.+Z "); days[0].Start > 5 || rest != "" { // a day of the week may stand before it
-		return figures.Day{}
+		return figures.Day{}, false
 	}
-	return days[0]
+	return days[0], false
 }
 
 // swapDays reads dates such as 03/04/2024 in the same way for a whole column: the month comes
@@ -572,13 +577,18 @@ func swapDays(days []figures.Day) []figures.Day {
 	return out
 }
 
-// Name says what a table is: its caption, else its heading.
+// Name says what a table is: its caption, else its heading. A sentence or the item of a list above it is neither.
 func (t Table) Name() string {
-	if t.Caption != "" && utf8.RuneCountInString(t.Caption) <= 100 {
+	if t.Caption != "" && utf8.RuneCountInString(t.Caption) <= 100 && (isNumbered.MatchString(t.Caption) || !isProse.MatchString(t.Caption)) {
 		return t.Caption
 	}
 	return t.Heading
 }
+
+var (
+	isProse    = lazyregexp.New(`^[-*+•] |^(?:\S+ ){4,}\S+[.!?]$`)
+	isNumbered = lazyregexp.New(`^\pL+\.? \d`) // "Table 3."
+)
 
 // JoinedText are parts of a text, such as its passages, as one text.
 type JoinedText struct {

@@ -39,6 +39,24 @@ func TestColumnsHaveTypes(t *testing.T) {
 	require.Equal(t, []float64{10, 25, 5.5}, numbersOf(got, 4))
 }
 
+func TestDaysWithoutYearAreNoNumbers(t *testing.T) {
+	got := one(t, "Topic | Owner | Until\nInsurance | Ada | 30 June\nNoise | Tom | July 15\nRoof | Lena | 3. August")
+	require.Equal(t, []string{"Topic text ", "Owner text ", "Until text "}, kinds(got))
+	require.Empty(t, numbersOf(got, 2))
+}
+
+func TestNameIsNoSentenceAboveTheTable(t *testing.T) {
+	rows := "\n\nYear | Rent\n2025 | 6850\n2026 | 7021"
+	for above, want := range map[string]string{
+		"- Tom checks the noise.":                       "Rent",
+		"3.2 The rent rises by 2.5 per cent each year.": "Rent",
+		"Table 3. Rent of the next years, in EUR.":      "Table 3. Rent of the next years, in EUR.",
+		"Rents in EUR": "Rents in EUR",
+	} {
+		require.Equal(t, want, one(t, "# Rent\n\n"+above+rows).Name())
+	}
+}
+
 func TestNumbersOfSeveralCountries(t *testing.T) {
 	for text, want := range map[string][]float64{
 		"1.234,56 / 999 / 1.000":           {1234.56, 999, 1000}, // the comma of one cell decides for all
