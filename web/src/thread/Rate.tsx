@@ -45,7 +45,7 @@ export function Reason({ thread, turn, rating, onDone }: { thread: string; turn:
   const [shared, setShared] = useState(stored?.shared ?? false);
   const [problem, setProblem] = useState("");
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.scrollIntoView({ block: "nearest" }), []);
+  useEffect(() => void form.current?.scrollIntoView({ block: "nearest" }), []); // newer browsers return a promise
   const done = () => {
     form.current?.closest("article")?.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
     onDone();
