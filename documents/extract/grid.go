@@ -156,11 +156,7 @@ func cutNumbers(lines []pageLine) {
 		return isMostlyDigits(before.text) && isMostlyDigits(after.text) && slices.ContainsFunc(gaps, func(gap cell) bool { return before.right <= gap.left && after.left >= gap.right })
 	}
 	for i, l := range lines {
-		var cut []cell
-		for _, c := range l.cells {
-			cut = append(cut, c.cut(between)...)
-		}
-		lines[i].cells = cut
+		lines[i].cells = l.cut(between)
 	}
 }
 
@@ -215,19 +211,13 @@ func cutApart(lines []pageLine) {
 	apart := func(before, after cellWord) bool { return after.left-before.right > tightGap*before.size }
 	pieces := make([]pageLine, len(lines))
 	for i, l := range lines {
-		for _, c := range l.cells {
-			pieces[i].cells = append(pieces[i].cells, c.cut(apart)...)
-		}
+		pieces[i].cells = l.cut(apart)
 	}
 	g := grid{columns: columnsOf(pieces, oneTight)}
 	for i, l := range lines {
-		var cut []cell
-		for _, c := range l.cells {
-			cut = append(cut, c.cut(func(before, after cellWord) bool {
-				return apart(before, after) && g.column(before.cell) != g.column(after.cell) && !isLabel(before, after, len(cut) == 0 && before.from == 0)
-			})...)
-		}
-		lines[i].cells = cut
+		lines[i].cells = l.cut(func(before, after cellWord) bool {
+			return apart(before, after) && g.column(before.cell) != g.column(after.cell) && !isLabel(before, after, before.left == l.cells[0].left)
+		})
 	}
 }
 
@@ -242,20 +232,23 @@ func isLabel(w, next cellWord, isFirst bool) bool {
 	return isListMark(w.glyphs, after) || isFirst && len(w.glyphs) <= maxRowLabel && !isMostlyDigits(next.text)
 }
 
-// cut cuts a cell between the words between which the function says so.
-func (c cell) cut(between func(before, after cellWord) bool) (out []cell) {
-	words := c.words()
-	from := 0
-	for i := 1; i < len(words); i++ {
-		if between(words[i-1], words[i]) {
-			out = append(out, c.part(words[from:i]))
-			from = i
+// cut returns the cells of a line, cut between the words between which the function says so.
+func (l pageLine) cut(between func(before, after cellWord) bool) (out []cell) {
+	for _, c := range l.cells {
+		words := c.words()
+		from := 0
+		for i := 1; i < len(words); i++ {
+			if between(words[i-1], words[i]) {
+				out = append(out, c.part(words[from:i]))
+				from = i
+			}
 		}
+		if from > 0 {
+			c = c.part(words[from:])
+		}
+		out = append(out, c)
 	}
-	if from == 0 {
-		return []cell{c}
-	}
-	return append(out, c.part(words[from:]))
+	return out
 }
 
 // A cellWord is a part of a cell without spaces.
