@@ -125,6 +125,7 @@ type proposalResult struct {
 	Proposal string      `json:"proposal"`
 	Status   board.State `json:"status"`
 	Note     string      `json:"note"`
+	Next     string      `json:"next,omitempty"` // what the model should do
 	Tool     string      `json:"tool,omitempty"` // of the proposal
 	// Params are the parameters of the proposal, with ids as the board has them.
 	Params json.RawMessage `json:"params,omitempty"`
@@ -142,15 +143,15 @@ func (p proposer) run(ctx context.Context, tool string, c Call) (Result, error) 
 	var invalid *board.Invalid
 	switch {
 	case errors.As(wrong, &invalid) && c.Failed:
-		return said(true, proposalResult{Proposal: c.ID, Status: board.Failed, Note: "It was not proposed: " + invalid.Error() + ". The person sees that. Do not try again."})
+		return said(true, proposalResult{Proposal: c.ID, Status: board.Failed, Note: "It was not proposed: " + invalid.Error() + ".", Next: "The person sees that. Do not try again."})
 	case errors.As(wrong, &invalid):
-		return said(true, proposalResult{Proposal: c.ID, Status: board.Failed, Note: "It was not proposed: " + invalid.Error() + ". Correct the call once, or ask the person."})
+		return said(true, proposalResult{Proposal: c.ID, Status: board.Failed, Note: "It was not proposed: " + invalid.Error() + ".", Next: "Correct the call once, or ask the person."})
 	case errors.Is(err, boards.ErrTooLarge), errors.Is(err, boards.ErrBusy):
 		return Failed(messages.Plain("It was not proposed: " + err.Error() + ".")), nil
 	case err != nil || wrong != nil:
 		return Result{}, fmt.Errorf("%s: %w", tool, errors.Join(err, wrong))
 	}
-	return said(false, proposalResult{c.ID, board.Pending, "The person sees the proposal and decides. The board has not changed.", call.Tool, call.Params})
+	return said(false, proposalResult{Proposal: c.ID, Status: board.Pending, Note: "The person sees the proposal and decides. The board has not changed.", Tool: call.Tool, Params: call.Params})
 }
 
 func said(isError bool, p proposalResult) (Result, error) {

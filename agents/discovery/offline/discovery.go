@@ -223,6 +223,7 @@ func (v voice) proposed(used []llm.ToolUse) string {
 			lines = append(lines, v.say(said, values))
 		}
 	}
+	lines = slices.Compact(lines) // two calls may fail for the same reason
 	switch {
 	case cited > 0:
 		lines = append(lines, v.say(messages.BoardAddsFacts, messages.Params{"n": cited}))
