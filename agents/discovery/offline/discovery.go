@@ -198,7 +198,9 @@ func (v voice) proposed(used []llm.ToolUse) string {
 		column, _ := args["entity_type"].(string)
 		switch {
 		case u.IsError:
-			lines = append(lines, v.wrongProposal(u.Content))
+			if why := v.wrongProposal(u.Content); !slices.Contains(lines, why) { // two calls may fail for one reason
+				lines = append(lines, why)
+			}
 		case u.Call.Name == readTool:
 			if !toolcall.HasPassages(u.Content) {
 				lines = append(lines, strings.TrimSpace(u.Content))
@@ -223,7 +225,6 @@ func (v voice) proposed(used []llm.ToolUse) string {
 			lines = append(lines, v.say(said, values))
 		}
 	}
-	lines = slices.Compact(lines) // two calls may fail for the same reason
 	switch {
 	case cited > 0:
 		lines = append(lines, v.say(messages.BoardAddsFacts, messages.Params{"n": cited}))

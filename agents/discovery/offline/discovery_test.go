@@ -102,10 +102,11 @@ func TestAnswerSaysWhatWasProposedAndWhatWasNot(t *testing.T) {
 	t.Parallel()
 	text, calls := answer(llm.Facts{Message: "add fact: X from I-1", Board: churn, Used: []llm.ToolUse{
 		{Call: llm.ToolCall{Name: "add_item", Arguments: `{"entity_type":"fact","text":"X","related_ids":["I-1"]}`}, Content: "{}"},
-		{Call: llm.ToolCall{Name: "delete_item", Arguments: `{"item_id":"F-2"}`}, IsError: true, Content: `{"note":"It was not proposed: why."}`},
+		{Call: llm.ToolCall{Name: "delete_item", Arguments: `{"item_id":"F-2"}`}, IsError: true, Content: `{"note":"It was not proposed: why.","next":"Correct the call once."}`},
+		{Call: llm.ToolCall{Name: "delete_item", Arguments: `{"item_id":"F-3"}`}, IsError: true, Content: `{"note":"It was not proposed: why."}`},
 	}})
 	require.Empty(t, calls)
-	require.Contains(t, text, "I propose a fact that rests on [I-1].\nIt was not proposed: why.")
+	require.Contains(t, text, "I propose a fact that rests on [I-1].\nIt was not proposed: why.\n\n")
 }
 
 // The page suggests the first three; the answer to the last names the others.
