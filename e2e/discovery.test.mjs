@@ -92,6 +92,10 @@ describe("a board by hand", () => {
     await item("I-1").waitFor();
     await press("Add fact").press("Enter");
     await field("Text").fill("Sales rose");
+    await page.keyboard.press("Escape");
+    await field("Text").waitFor({ state: "detached" });
+    await press("Add fact").press("Enter");
+    assert.equal(await field("Text").inputValue(), "Sales rose", "what was written is there again");
     await page.getByRole("checkbox", { name: /^I-1/ }).press("Space");
     await press("Add").press("Enter");
     await item("F-1").waitFor();

@@ -61,11 +61,15 @@ function changesOf(was: Fields, now: Fields): ItemChange {
   };
 }
 
+/** What was written for new items, by board and column, when Esc or a click outside closed their forms. */
+const unsaved = new Map<string, Fields>();
+
 /** A form for a new item, or to edit one. */
 export function ItemDialog({ board, graph, kind, item, versions = false, onClose, onDone, onSource }: Props) {
   // The state when the dialog was opened. Changes from elsewhere do not enter the form.
   const [start] = useState({ item, revision: board.revision });
-  const [fields, setFields] = useState(() => fieldsOf(item, kind));
+  const column = `${board.id} ${kind}`;
+  const [fields, setFields] = useState(() => (!item && unsaved.get(column)) || fieldsOf(item, kind));
   const [conflict, setConflict] = useState<Conflict | null>(null);
   const [problem, setProblem] = useState("");
   const [saving, setSaving] = useState(false);
@@ -87,12 +91,21 @@ export function ItemDialog({ board, graph, kind, item, versions = false, onClose
     }
   };
 
+  const cancel = () => {
+    unsaved.delete(column);
+    onClose();
+  };
+  const leave = () => {
+    if (!item) unsaved.set(column, fields);
+    onClose();
+  };
+
   const save = async (revision = start.revision, allowSimilar = false) => {
     setSaving(true);
     setProblem("");
     try {
       await send(revision, allowSimilar);
-      onClose();
+      cancel();
     } catch (err) {
       setSaving(false);
       const ids = similarIn(err);
@@ -110,7 +123,7 @@ export function ItemDialog({ board, graph, kind, item, versions = false, onClose
   };
 
   return (
-    <Dialog wide title={item ? boardWords.form.edit(item.id) : boardWords.form.add[kind]} onClose={onClose}>
+    <Dialog wide title={item ? boardWords.form.edit(item.id) : boardWords.form.add[kind]} onClose={leave}>
       <form onSubmit={submit} className="space-y-4">
         {kind === "input" && !item && <FromLibrary onText={(documentId, title, text) => set({ documentId, title, text, type: "document" })} onNone={() => set({ documentId: "" })} onProblem={setProblem} />}
         {kind === "input" && (
@@ -172,7 +185,7 @@ export function ItemDialog({ board, graph, kind, item, versions = false, onClose
         {conflict?.what === "gone" && <Problem text={boardWords.form.gone} />}
         {!conflict && (
           <div className="flex justify-end gap-2">
-            <Button variant="plain" onClick={onClose}>
+            <Button variant="plain" onClick={cancel}>
               {words.common.cancel}
             </Button>
             <Button type="submit" variant="primary" disabled={saving || length === 0 || length > MAX_TEXT}>
